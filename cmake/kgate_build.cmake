@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# How this project's own targets are built: warnings as errors, and one way to add a test.
+
+add_library(kgate_own INTERFACE)
+if(PROJECT_IS_TOP_LEVEL)
+  target_compile_options(kgate_own INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+endif()
+
+# Adds every folder below the current one that has a CMakeLists.txt: a new room needs no edit here.
+function(kgate_add_rooms)
+  file(GLOB rooms CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
+  foreach(room IN LISTS rooms)
+    cmake_path(GET room PARENT_PATH room)
+    add_subdirectory(${room})
+  endforeach()
+endfunction()
+
+# kgate_add_test(NAME [DEEP] [TIMEOUT seconds] SOURCES file... [LIBRARIES lib...])
+# A GoogleTest program; each of its tests becomes a ctest test. The quick tier is what is not DEEP.
+function(kgate_add_test name)
+  cmake_parse_arguments(arg "DEEP" "TIMEOUT" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE kgate::kgate kgate_own ${arg_LIBRARIES} GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  set(tier quick)
+  if(arg_DEEP)
+    set(tier deep)
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." PROPERTIES LABELS ${tier} TIMEOUT
+                                                                                        ${arg_TIMEOUT})
+endfunction()

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+#include <ctime>
+
+namespace kgate {
+
+/// Sleeps while `word` holds `expected`. Returns after a wake-up, at once if the value differs, after a signal, and after
+/// `timeout` if one is given; the caller looks again in every case.
+inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                       const std::timespec* timeout = nullptr) noexcept {
+  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT_PRIVATE, expected, timeout, nullptr, 0);
+}
+
+inline void futex_wake(std::atomic<std::uint32_t>& word, int count = INT_MAX) noexcept {
+  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+}
+
+/// One of several words to sleep on; the kernel's struct futex_waitv, which older headers lack.
+struct futex_waiter {
+  std::uint64_t expected;
+  std::uint64_t address;
+  std::uint32_t flags;
+  std::uint32_t reserved;
+};
+
+inline constexpr std::size_t futex_waiters_max = 128;
+
+inline futex_waiter make_futex_waiter(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+  constexpr std::uint32_t size_u32 = 2, private_flag = 128;
+  return {expected, reinterpret_cast<std::uint64_t>(&word), size_u32 | private_flag, 0};
+}
+
+/// Sleeps until one of the words is woken or differs. False if this kernel (before 5.16) cannot.
+inline bool futex_wait_any(futex_waiter* waiters, std::size_t count) noexcept {
+  constexpr long futex_waitv_number = 449;
+  const long result = ::syscall(futex_waitv_number, waiters, static_cast<unsigned>(count), 0U, nullptr, 0);
+  return result >= 0 || errno != ENOSYS;
+}
+
+}  // namespace kgate
