@@ -6,12 +6,17 @@ if(PROJECT_IS_TOP_LEVEL)
   target_compile_options(kgate_own INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
 endif()
 
+# kgate_add_rooms([EXCEPT room...])
 # Adds every folder below the current one that has a CMakeLists.txt: a new room needs no edit here.
 function(kgate_add_rooms)
+  cmake_parse_arguments(arg "" "" "EXCEPT" ${ARGN})
   file(GLOB rooms CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
   foreach(room IN LISTS rooms)
     cmake_path(GET room PARENT_PATH room)
-    add_subdirectory(${room})
+    cmake_path(GET room FILENAME name)
+    if(NOT name IN_LIST arg_EXCEPT)
+      add_subdirectory(${room})
+    endif()
   endforeach()
 endfunction()
 
