@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Tickets, and a ring of slots in which each leaver, by O(log k) writes, lets in its partner and the k tickets before
+/// it.
+///
+/// Source       Choi 2011, section 2. The texts in use differ in `reading` only: `choi11`, `choi11_amortized`
+/// (section 3.7.5)
+///              and the printed one, which has errors and is kept for study.
+/// Promises     k-exclusion, starvation freedom with at most k-1 crashes, FIFE, bounded exit; O(log k) remote
+/// references a
+///              passage on CC if a failed CAS disturbs nobody (smart cache), with the amortized size O(log k) amortized
+///              on any CC; unbounded on DSM. Primitives: fetch-and-increment, CAS. Space: 2 + N words, N = k max(3,
+///              ceil(n/k)).
+/// Variables    Entry    tickets drawn                                                 initially 0
+///              Exit     passages that left their critical section                     initially 0
+///              A[i][j]  round up to which slot j of block i has been let in           initially 1 in block 0, else 0
+/// Invariants   En(t) = some w in Wait-Set(j) has A[i][w] >= e, where [e,i,j] = parse(t)
+///              I3  En(t)  =>  t < Exit + k                                            (k-exclusion)
+///              I4  t < Exit  =>  En(t)
+///              I6  who is about to CAS a slot with success raises it to at least what a second update of it wants
+///              I11 En(t), t' < t  =>  En(t')                                          (FIFE)
+/// Deviations   D1  Wait-Set(j) contains j: see choi11_sets.hpp, also for D2. As printed a waiter can starve.
+///              D3  N = k max(3, ceil(n/k)). The proof of I6 needs N >= 3k: it takes t' < Exit where O5 gives t' < Exit
+///              + k.
+///                  As printed (N = 2k for k < n <= 2k) a waiter can starve when k >= 3.
+///              D4  parse rounds down, as lemma 2 needs; as printed it rounds up.
+///              D5  line 8 tests a < e first and then reads Exit only if the test needs it: one reference less.
+///              D6  with n <= k nobody waits and nothing is written.
+///              D1-D4 can be switched back (reading), for study.
+/// Memory model sequential consistency; all writes are read-modify-writes, and 9 must not be seen before 3
+/// Evidence     tests/unit (sets), tests/danek_choi: properties, mutants, the two printed errors, remote references
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "kgate/algorithms/choi11_sets.hpp"
+#include "kgate/core/fixed_array.hpp"
+#include "kgate/core/machine.hpp"
+
+namespace kgate::choi11 {
+
+using ticket = std::uint64_t;
+
+/// How the paper is read; the default is the reading that works on a smart cache.
+struct reading {
+  set_reading sets = {};
+  int blocks_min = 3;         ///< D3; 1 as printed
+  bool rounds_down = true;    ///< D4; false as printed
+  bool updates_twice = true;  ///< lines 5 and 6; false: line 5 only
+  bool ascending = true;      ///< line 4; false: descending
+  bool amortized = false;     ///< N = kn / log k, for caches in which a failed CAS disturbs who spins on the slot
+};
+
+/// The number of blocks of k slots, N/k.
+constexpr int blocks(int n, int k, reading how) {
+  const int log_k = std::max(1, static_cast<int>(std::bit_width(static_cast<unsigned>(k))) - 1);
+  const int share = how.amortized ? log_k : k;
+  return std::max(how.blocks_min, (n + share - 1) / share);
+}
+
+template <class M, reading How = reading{}>
+class algorithm {
+ public:
+  using Process = typename M::Process;
+  using Private = nothing_private;
+
+  algorithm(typename M::Memory& memory, int processes, int inside_max)
+      : n(processes),
+        k(static_cast<ticket>(inside_max)),
+        N(k * static_cast<ticket>(blocks(n, inside_max, How))),
+        Entry(memory, {.name = "Entry"}, 0),
+        Exit(memory, {.name = "Exit"}, 0),
+        A(static_cast<std::size_t>(N), [&](std::size_t slot) {
+          return Word(memory, {.name = "A", .instance = static_cast<int>(slot)}, slot < k ? 1 : 0);
+        }) {}
+
+  void acquire(Process& p, Private&) {
+    if (nobody_waits()) return;  // D6
+    [[maybe_unused]] auto frame = p.frame();
+    const ticket t = Entry.fetch_add(p["1"], 1);
+    p.doorway_end();
+    p.live(t);
+    const place at = parse(t);
+    const slot_set W = wait_set(at.j, static_cast<int>(k), How.sets);
+    M::await_any(
+        p["2"], W.size(), [&](std::size_t w) -> Word& { return A[at.i * k + static_cast<std::size_t>(W[w])]; },
+        [&](std::size_t, ticket a) { return a >= at.e; });
+  }
+
+  void release(Process& p, Private&) {
+    if (nobody_waits()) return;  // D6
+    [[maybe_unused]] auto frame = p.frame();
+    const ticket t = Exit.fetch_add(p["3"], 1) + k;  // the paper's t'
+    const ticket j = t % k;                          // the paper's j'
+    const slot_set R = release_set(static_cast<int>(j), static_cast<int>(k), How.sets);
+    const std::size_t members = R.size() + 1;  // and -1: the last slot of the block before
+    for (std::size_t step = 0; step < members; ++step) {
+      const std::size_t member = How.ascending ? step : members - 1 - step;  // 4
+      const ticket u = member == 0 ? t - j - 1 : t - j + static_cast<ticket>(R[member - 1]);
+      p.live(t, step);
+      update(p, u, "5.7", "5.8", "5.9");
+      if constexpr (How.updates_twice) {
+        p.live(t, step);
+        update(p, u, "6.7", "6.8", "6.9");  // I6
+      }
+    }
+  }
+
+ private:
+  using Word = typename M::template Var<ticket>;
+  struct place {
+    ticket e;
+    std::size_t i;
+    int j;
+  };
+
+  void update(Process& p, ticket u, const char* line7, const char* line8, const char* line9) {
+    [[maybe_unused]] auto frame = p.frame();
+    const place at = parse(u);
+    Word& slot = A[at.i * k + static_cast<std::size_t>(at.j)];
+    const ticket a = slot.read(p[line7]);
+    if (a < at.e && Exit.read(p[line8]) <= u + 2 * k) {  // D5
+      p.live(a);
+      slot.compare_and_swap(p[line9], a, at.e);
+    }
+  }
+
+  place parse(ticket t) const {
+    const ticket f = t % N;
+    if constexpr (How.rounds_down)
+      return {t / N + 1, static_cast<std::size_t>(f / k), static_cast<int>(t % k)};
+    else  // the printed ceilings reach one block too far; wrapped, so that they can be tried at all
+      return {(t + N - 1) / N + 1, static_cast<std::size_t>((f + k - 1) / k % (N / k)), static_cast<int>(t % k)};
+  }
+
+  bool nobody_waits() const { return static_cast<ticket>(n) <= k; }
+
+  const int n;
+  const ticket k;
+  const ticket N;
+  Word Entry;
+  Word Exit;
+  fixed_array<Word> A;
+};
+
+template <class M>
+using corrected = algorithm<M>;
+
+template <class M>
+using amortized = algorithm<M, reading{.amortized = true}>;
+
+/// As printed, but for two slips that the paper itself contradicts: parse's ceilings (lemma 2) and the length of the
+/// patterns (figure 3).
+template <class M>
+using as_printed = algorithm<M, reading{.sets = {.waits_on_own_slot = false}, .blocks_min = 1}>;
+
+}  // namespace kgate::choi11
