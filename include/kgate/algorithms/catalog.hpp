@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The one table of the algorithms. Tests, tools, benchmarks and documents iterate over it: a new algorithm is a file
+/// beside this one and an entry here.
+///
+///     catalog::for_each([](const catalog::row& row, auto tag) {
+///       using Algorithm = typename decltype(tag)::template on<native<>>;            // the class on a machine
+///       using Named = typename catalog::names_over<decltype(tag)>::template on<native<>>;  // figure 1 over it: id +
+///       "+names"
+///     });
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#include "kgate/algorithms/am97_chain.hpp"
+#include "kgate/algorithms/am97_fastpath.hpp"
+#include "kgate/algorithms/am97_figure3.hpp"
+#include "kgate/algorithms/am97_figure8.hpp"
+#include "kgate/algorithms/am97_figure9.hpp"
+#include "kgate/algorithms/am97_names.hpp"
+#include "kgate/algorithms/am97_queue.hpp"
+#include "kgate/algorithms/am97_tree.hpp"
+#include "kgate/algorithms/catalog_row.hpp"
+#include "kgate/algorithms/fa_semaphore.hpp"
+#include "kgate/algorithms/flbb79_count.hpp"
+#include "kgate/algorithms/mcs_lock.hpp"
+#include "kgate/algorithms/peterson_k.hpp"
+
+namespace kgate::catalog {
+
+/// Tags: how to make the class of an algorithm for a machine.
+template <template <class> class Algorithm>
+struct plain {
+  template <class M>
+  using on = Algorithm<M>;
+};
+template <template <class, template <class> class> class Shape, template <class> class Block>
+struct shaped {
+  template <class M>
+  using on = Shape<M, Block>;
+};
+template <class Tag>
+struct names_over {
+  template <class M>
+  using on = am97::names<M, typename Tag::template on<M>>;
+};
+
+template <class Tag>
+struct entry {
+  using tag = Tag;
+  row about;
+};
+
+/// The suffix that asks for figure 1 over an algorithm.
+inline constexpr std::string_view names_suffix = "+names";
+
+namespace detail {
+
+/// ceil(log2(N/k)): how often N must be halved until at most k are left.
+constexpr int halvings(int N, int k) {
+  int count = 0;
+  for (long long reach = k; reach < N; reach *= 2) ++count;
+  return count;
+}
+
+constexpr rmr_count without_bound(int, int, int) { return unbounded; }
+template <int Count>
+constexpr rmr_count constant(int, int, int) {
+  return Count;
+}
+/// The formulas of Anderson & Moir's theorems for a block of B remote references.
+template <int B>
+constexpr rmr_count chain_bound(int N, int k, int) {
+  return rmr_count{B} * (N > k ? N - k : 0);
+}
+template <int B>
+constexpr rmr_count tree_bound(int N, int k, int) {
+  return rmr_count{B} * k * halvings(N, k);
+}
+template <int B>
+constexpr rmr_count fastpath_tree_bound(int N, int k, int) {
+  return tree_bound<B>(N, k, 0) + B + 1;
+}
+template <int B>
+constexpr rmr_count fastpath_nested_bound(int, int, int c) {
+  return rmr_count{B + 1} * c + 1;
+}
+
+inline constexpr std::string_view am97 = "Anderson & Moir 1997";
+inline constexpr rmr_bound unbounded_cc{rmr_model::cc, bound_case::always, "unbounded", without_bound};
+inline constexpr rmr_bound unbounded_dsm{rmr_model::dsm, bound_case::always, "unbounded", without_bound};
+
+}  // namespace detail
+
+inline constexpr auto table = std::tuple{
+    entry<shaped<am97::chain, am97::figure3>>{{
+        .id = "am97-chain-cc",
+        .title = "N-k nested (n+1,n)-exclusion blocks, for cache-coherent machines",
+        .paper = detail::am97,
+        .figure = "3",
+        .theorem = "theorem 1",
+        .primitives = fetch_and_add,
+        .symmetric = true,
+        .headers = {"am97_chain.hpp", "am97_figure3.hpp"},
+        .bounds = {{{rmr_model::cc, bound_case::always, "7(N-k)", detail::chain_bound<7>}, detail::unbounded_dsm}},
+    }},
+    entry<shaped<am97::tree, am97::figure3>>{{
+        .id = "am97-tree-cc",
+        .title = "a binary tree of (2k,k)-exclusion nodes, for cache-coherent machines",
+        .paper = detail::am97,
+        .figure = "4 and 5 over 3",
+        .theorem = "theorem 2",
+        .primitives = fetch_and_add,
+        .headers = {"am97_tree.hpp", "am97_chain.hpp", "am97_figure3.hpp"},
+        .bounds = {{{rmr_model::cc, bound_case::always, "7k ceil(log2(N/k))", detail::tree_bound<7>},
+                    detail::unbounded_dsm}},
+    }},
+    entry<shaped<am97::fastpath_tree, am97::figure3>>{{
+        .id = "am97-fastpath-tree-cc",
+        .title = "a fast path in front of the tree, for cache-coherent machines",
+        .paper = detail::am97,
+        .figure = "7 over 5 over 3",
+        .theorem = "theorem 3, corollary 1",
+        .primitives = fetch_and_add | test_and_set,
+        .headers = {"am97_fastpath.hpp", "am97_tree.hpp", "am97_chain.hpp", "am97_figure3.hpp"},
+        .bounds = {{{rmr_model::cc, bound_case::alone, "9", detail::constant<9>},
+                    {rmr_model::cc, bound_case::always, "7k ceil(log2(N/k)) + 8", detail::fastpath_tree_bound<7>},
+                    detail::unbounded_dsm}},
+    }},
+    entry<shaped<am97::fastpath_nested, am97::figure3>>{{
+        .id = "am97-fastpath-nested-cc",
+        .title = "nested fast paths, for cache-coherent machines",
+        .paper = detail::am97,
+        .figure = "6 and 7 over 3",
+        .theorem = "theorem 4, corollary 2",
+        .primitives = fetch_and_add | test_and_set,
+        .symmetric = true,
+        .headers = {"am97_fastpath.hpp", "am97_figure3.hpp"},
+        .bounds = {{{rmr_model::cc, bound_case::contention, "8c+1", detail::fastpath_nested_bound<7>},
+                    detail::unbounded_dsm}},
+    }},
+    entry<shaped<am97::chain, am97::figure8>>{{
+        .id = "am97-chain-dsm",
+        .title = "N-k nested (n+1,n)-exclusion blocks, for distributed memory",
+        .paper = detail::am97,
+        .figure = "8",
+        .theorem = "theorem 5",
+        .primitives = fetch_and_add | test_and_set,
+        .symmetric = true,
+        .headers = {"am97_chain.hpp", "am97_figure8.hpp"},
+        .bounds = {{{rmr_model::dsm, bound_case::always, "9(N-k)", detail::chain_bound<9>}}},
+    }},
+    entry<shaped<am97::tree, am97::figure8>>{{
+        .id = "am97-tree-dsm",
+        .title = "a binary tree of (2k,k)-exclusion nodes, for distributed memory",
+        .paper = detail::am97,
+        .figure = "4 and 5 over 8",
+        .theorem = "theorem 6",
+        .primitives = fetch_and_add | test_and_set,
+        .headers = {"am97_tree.hpp", "am97_chain.hpp", "am97_figure8.hpp"},
+        .bounds = {{{rmr_model::dsm, bound_case::always, "9k ceil(log2(N/k))", detail::tree_bound<9>}}},
+    }},
+    entry<shaped<am97::fastpath_tree, am97::figure8>>{{
+        .id = "am97-fastpath-tree-dsm",
+        .title = "a fast path in front of the tree, for distributed memory",
+        .paper = detail::am97,
+        .figure = "7 over 5 over 8",
+        .theorem = "theorem 7, corollary 3",
+        .primitives = fetch_and_add | test_and_set,
+        .headers = {"am97_fastpath.hpp", "am97_tree.hpp", "am97_chain.hpp", "am97_figure8.hpp"},
+        .bounds = {{{rmr_model::dsm, bound_case::alone, "11", detail::constant<11>},
+                    {rmr_model::dsm, bound_case::always, "9k ceil(log2(N/k)) + 10", detail::fastpath_tree_bound<9>}}},
+    }},
+    entry<shaped<am97::fastpath_nested, am97::figure8>>{{
+        .id = "am97-fastpath-nested-dsm",
+        .title = "nested fast paths, for distributed memory",
+        .paper = detail::am97,
+        .figure = "6 and 7 over 8",
+        .theorem = "theorem 8, corollary 4",
+        .primitives = fetch_and_add | test_and_set,
+        .symmetric = true,
+        .headers = {"am97_fastpath.hpp", "am97_figure8.hpp"},
+        .bounds = {{{rmr_model::dsm, bound_case::contention, "10c+1", detail::fastpath_nested_bound<9>}}},
+    }},
+    entry<shaped<am97::chain, am97::figure9>>{{
+        .id = "am97-chain-dsm-small",
+        .title = "N-k nested (n+1,n)-exclusion blocks, for distributed memory in O(N) space",
+        .paper = detail::am97,
+        .figure = "9",
+        .theorem = "theorem 9",
+        .primitives = fetch_and_add | test_and_set | compare_and_swap,
+        .symmetric = true,
+        .headers = {"am97_chain.hpp", "am97_figure9.hpp"},
+        .bounds = {{{rmr_model::dsm, bound_case::always, "10(N-k)", detail::chain_bound<10>}}},
+    }},
+    entry<shaped<am97::tree, am97::figure9>>{{
+        .id = "am97-tree-dsm-small",
+        .title = "a binary tree of (2k,k)-exclusion nodes, for distributed memory in O(N) space",
+        .paper = detail::am97,
+        .figure = "4 and 5 over 9",
+        .theorem = "theorem 10",
+        .primitives = fetch_and_add | test_and_set | compare_and_swap,
+        .headers = {"am97_tree.hpp", "am97_chain.hpp", "am97_figure9.hpp"},
+        .bounds = {{{rmr_model::dsm, bound_case::always, "10k ceil(log2(N/k))", detail::tree_bound<10>}}},
+    }},
+    entry<shaped<am97::fastpath_tree, am97::figure9>>{{
+        .id = "am97-fastpath-tree-dsm-small",
+        .title = "a fast path in front of the tree, for distributed memory in O(N) space",
+        .paper = detail::am97,
+        .figure = "7 over 5 over 9",
+        .theorem = "theorem 11, corollary 5",
+        .primitives = fetch_and_add | test_and_set | compare_and_swap,
+        .headers = {"am97_fastpath.hpp", "am97_tree.hpp", "am97_chain.hpp", "am97_figure9.hpp"},
+        .bounds = {{{rmr_model::dsm, bound_case::alone, "12", detail::constant<12>},
+                    {rmr_model::dsm, bound_case::always, "10k ceil(log2(N/k)) + 11", detail::fastpath_tree_bound<10>}}},
+    }},
+    entry<shaped<am97::fastpath_nested, am97::figure9>>{{
+        .id = "am97-fastpath-nested-dsm-small",
+        .title = "nested fast paths, for distributed memory in O(N) space",
+        .paper = detail::am97,
+        .figure = "6 and 7 over 9",
+        .theorem = "theorem 12, corollary 6",
+        .primitives = fetch_and_add | test_and_set | compare_and_swap,
+        .symmetric = true,
+        .headers = {"am97_fastpath.hpp", "am97_figure9.hpp"},
+        .bounds = {{{rmr_model::dsm, bound_case::contention, "11c+1", detail::fastpath_nested_bound<10>}}},
+    }},
+    entry<plain<am97::queue>>{{
+        .id = "am97-queue",
+        .title = "an atomic queue and counter in one variable",
+        .paper = detail::am97,
+        .figure = "2",
+        .primitives = read_modify_write,
+        .allowed = {.N_max = am97::counter_and_queue::processes_max, .k_max = am97::counter_and_queue::processes_max},
+        .promise = {.k_fcfs = true, .fife = true},
+        .note = "the reference for tests; unrealistic: a whole queue is changed in one step",
+        .headers = {"am97_queue.hpp"},
+    }},
+    entry<plain<fa_semaphore>>{{
+        .id = "fa-semaphore",
+        .title = "the fetch-and-add semaphore, baseline",
+        .paper = "Gottlieb, Lubachevsky & Rudolph 1983",
+        .figure = "test-decrement-retest; row of table 1 in Anderson & Moir 1997",
+        .primitives = fetch_and_add,
+        .promise = {.starvation_free = false},
+        .symmetric = true,
+        .headers = {"fa_semaphore.hpp"},
+        .bounds = {{detail::unbounded_cc, detail::unbounded_dsm}},
+    }},
+    entry<plain<flbb79::count>>{{
+        .id = "flbb79-count",
+        .title = "the COUNT semaphore, baseline",
+        .paper = "Fischer, Lynch, Burns & Borodin 1979",
+        .figure = "section 1",
+        .primitives = fetch_and_add | read_modify_write,
+        .promise = {.starvation_free = false},
+        .symmetric = true,
+        .headers = {"flbb79_count.hpp"},
+        .bounds = {{detail::unbounded_cc, detail::unbounded_dsm}},
+    }},
+    entry<plain<peterson_k>>{{
+        .id = "peterson-k",
+        .title = "Peterson's algorithm stopped after N-k levels, baseline",
+        .paper = "Peterson 1981",
+        .figure = "row of table 1 in Anderson & Moir 1997",
+        .promise = {.despite = crashes::none},
+        .note = "one crash can stop it",
+        .headers = {"peterson_k.hpp"},
+        .bounds = {{{rmr_model::cc, bound_case::always, "Theta(N^3 - N k^2)", nullptr}, detail::unbounded_dsm}},
+    }},
+    entry<plain<mcs_lock>>{{
+        .id = "mcs",
+        .title = "the MCS queue lock, the peer for k = 1",
+        .paper = "Mellor-Crummey & Scott 1991",
+        .figure = "list-based queuing lock",
+        .primitives = compare_and_swap | exchange,
+        .allowed = {.k_max = 1},
+        .promise = {.bounded_exit = false, .k_fcfs = true},
+        .symmetric = true,
+        .headers = {"mcs_lock.hpp"},
+        .bounds = {{{rmr_model::cc, bound_case::always, "10", detail::constant<10>},
+                    {rmr_model::dsm, bound_case::always, "4", detail::constant<4>}}},
+    }},
+};
+
+/// Calls f(row, tag) for every entry, in the order of the table.
+template <class F>
+constexpr void for_each(F&& f) {
+  std::apply([&](const auto&... one) { (f(one.about, typename std::remove_cvref_t<decltype(one)>::tag{}), ...); },
+             table);
+}
+
+/// The rows alone.
+inline constexpr auto rows =
+    std::apply([](const auto&... one) { return std::array<const row*, sizeof...(one)>{&one.about...}; }, table);
+
+/// The algorithm with this id, which may end in "+names"; empty if there is none.
+inline choice find(std::string_view id) {
+  const bool with_names = id.ends_with(names_suffix);
+  if (with_names) id.remove_suffix(names_suffix.size());
+  for (const row* one : rows)
+    if (one->id == id) return {one, with_names};
+  return {};
+}
+
+}  // namespace kgate::catalog
