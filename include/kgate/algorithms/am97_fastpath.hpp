@@ -7,20 +7,18 @@
 /// Source       Anderson & Moir 1997, figures 6 and 7; over the tree: theorem 3 (figure 3's blocks), 7 (figure 8's), 11
 ///              (figure 9's); nested: theorems 4, 8 and 12.
 /// Promises     those of the block, for any N > k: k-exclusion, starvation freedom with at most k-1 crashes, bounded
-/// exit.
-///              With b remote references a block (7 CC; 9 or 10 DSM): over the tree b+2 alone and at most
-///              bk ceil(log2(N/k)) + b+1; nested (b+1)c + 1 at contention c. Primitives: test-and-set and the block's.
-///              For N <= k nobody waits.
+///              exit. With b remote references a block (7 CC; 9 or 10 DSM): over the tree b+2 alone and at most
+///              bk ceil(log2(N/k)) + b+1; nested (b+1)c + 1 at contention c. Primitives: test-and-set and the block's. For
+///              N <= k nobody waits.
 /// Variables    X     boolean  somebody is on the fast path   initially false; in traces fast.X; nested: one a level
 ///              slow  private  path taken; nested: how many fast paths were found taken
 ///              and those of the blocks
 /// Invariants   X is false or exactly one process is on the fast path; so at most N-1 are on the slow path, and at most
-/// k+1 at
-///              the block behind both
+///              k+1 at the block behind both
 /// Deviations   D1  for N = k+1 there is only the block, without a fast path in front: nothing would be left to skip
 ///              D2  the slow path's tree has places for N processes though at most N-1 are in it at a time: which one
-///              is not
-///                  there changes, and a place belongs to a process number. The paper's bound counts the tree of N.
+///                  is not there changes, and a place belongs to a process number. The paper's bound counts the tree of
+///                  N.
 /// Memory model that of the block; X needs no order of its own
 /// Evidence     tests/model, tests/mutants (early release of the fast path), tests/rmr, tests/native (stress)
 

@@ -5,12 +5,10 @@
 /// word of its own.
 ///
 /// Source       Anderson & Moir 1997, figure 8, statements 2-8 and 10-14. Statements 1 and 15 belong to the shape that
-/// nests
-///              the blocks.
+///              nests the blocks.
 /// Promises     k-exclusion and starvation freedom with at most k-1 crashes, if at most k+1 processes are between
-/// acquire and
-///              the end of release. Exit bounded (5 steps). 9 remote references a passage on DSM. Primitives:
-///              fetch-and-add, test-and-set. Space: N+2 variables.
+///              acquire and the end of release. Exit bounded (5 steps). 9 remote references a passage on DSM.
+///              Primitives: fetch-and-add, test-and-set. Space: N+2 variables.
 /// Variables    X     -1..k    slots left                           initially k
 ///              Q     0..N-1   whose spin word is in use            initially 0
 ///              P[p]  boolean  p is released; local to p            initially false for p = 0, else true

@@ -5,27 +5,23 @@
 /// words of a process.
 ///
 /// Source       Anderson & Moir 1997, figure 9, statements 2-12 and 14-16. Statements 1 and 17 belong to the shape that
-/// nests
-///              the blocks.
+///              nests the blocks.
 /// Promises     k-exclusion and starvation freedom with at most k-1 crashes, if at most k+1 processes are between
-/// acquire and
-///              the end of release, and blocks of one algorithm have distinct instance numbers. Exit bounded (3 steps).
-///              10 remote references a passage on DSM. Primitives: fetch-and-add, test-and-set, compare-and-swap.
-///              Space: three variables a block, and two a process for all blocks together.
-/// Variables    X     -1..k    slots left                                             initially k
-///              Z     boolean  somebody is between 4 and 8                            initially false
-///              Q     0..N-1   who waits                                              initially 0
-///              P[p]  (flag, instance)  released by the next to wait; local to p      initially arbitrary; here (true,
-///              0) R[p]  (flag, instance)  released by one that leaves; local to p       initially arbitrary; here
-///              (true, 0)
+///              acquire and the end of release, and blocks of one algorithm have distinct instance numbers. Exit
+///              bounded (3 steps). 10 remote references a passage on DSM. Primitives: fetch-and-add, test-and-set,
+///              compare-and-swap. Space: three variables a block, and two a process for all blocks together.
+/// Variables    X     -1..k      slots left                                         initially k
+///              Z     boolean    somebody is between 4 and 8                        initially false
+///              Q     0..N-1     who waits                                          initially 0
+///              P[p]  spin_word  false until the next to wait comes; local to p     initially arbitrary; here (true, 0)
+///              R[p]  spin_word  false until somebody leaves; local to p            initially arbitrary; here (true, 0)
 /// Invariants   I13  X = k - |{p : p@{3..14}}|
 ///              I14  Z  =  some q is at 4..8
 ///              I15  at most one process is at 4..8
 ///              I17  p@6  =>  P[v] is not (false, IN)
 ///              I21  p@{11,12} and P[p] = (false, IN)  =>  Q = p
 ///              I22  X < 0  =>  some r is at 3..8, or at 9 with P[r] = (false, IN), or at 10..12 with P[r] and R[r]
-///              both
-///                   (false, IN)
+///                   both (false, IN)
 ///              I23  |{p : p@13}| <= k
 /// Deviations   none. The text of section 4.4 speaks of the test-and-set "at statement 5"; it is statement 3.
 /// Memory model sequential consistency; P[p] and R[p] (7, 9) must be visible before X is read (10)

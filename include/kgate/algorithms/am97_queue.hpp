@@ -6,8 +6,7 @@
 ///
 /// Source       Anderson & Moir 1997, figure 2.
 /// Promises     k-exclusion, starvation freedom with at most k-1 crashes, first in first enabled, k-FCFS; the doorway
-/// is
-///              statement 1, the exit one step. No bound on remote references is claimed. Primitives:
+///              is statement 1, the exit one step. No bound on remote references is claimed. Primitives:
 ///              read-modify-write. Space: one variable.
 /// Variables    X  k-N..k                slots left, less those who wait    initially k
 ///              Q  queue of 0..N-1       who waits                          initially empty

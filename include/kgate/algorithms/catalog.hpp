@@ -2,12 +2,11 @@
 #pragma once
 
 /// The one table of the algorithms. Tests, tools, benchmarks and documents iterate over it: a new algorithm is a file
-/// beside this one and an entry here.
+/// beside this one and an entry here. The id with "+names" behind it stands for figure 1 of Anderson & Moir over it.
 ///
 ///     catalog::for_each([](const catalog::row& row, auto tag) {
-///       using Algorithm = typename decltype(tag)::template on<native<>>;            // the class on a machine
-///       using Named = typename catalog::names_over<decltype(tag)>::template on<native<>>;  // figure 1 over it: id +
-///       "+names"
+///       using Algorithm = typename decltype(tag)::template on<native<>>;
+///       using Named = typename catalog::names_over<decltype(tag)>::template on<native<>>;
 ///     });
 
 #include <array>

@@ -62,8 +62,7 @@ struct promises {
   bool k_fcfs = false;       ///< fewer than k later ones overtake one that has passed its doorway
   bool fife = false;         ///< first in, first enabled
   bool l_queuelike = false;  ///< Fischer et al.'s C6
-  int overtakings_max =
-      -1;  ///< bounded waiting for enabling: how often one may be overtaken; -1 if no bound is promised
+  int overtakings_max = -1;  ///< bounded waiting for enabling: how often one may be overtaken; -1: no bound promised
 };
 
 /// The most crashes the progress promises allow for.

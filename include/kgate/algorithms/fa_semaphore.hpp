@@ -4,8 +4,7 @@
 /// The fetch-and-add semaphore: takes a unit if one seems left, gives it back if it was too late, and tries again.
 ///
 /// Source       Gottlieb, Lubachevsky & Rudolph 1983 (the P and V of test-decrement-retest), in table 1 of Anderson &
-/// Moir 1997.
-///              Baseline.
+///              Moir 1997. Baseline.
 /// Promises     k-exclusion, deadlock freedom with at most k-1 crashes, exit of one step. Not starvation free. Remote
 ///              references unbounded on CC and DSM. Primitives: fetch-and-add. Space: one variable.
 /// Variables    S  k-N..k  units left; negative while some hold a unit they are about to give back   initially k

@@ -5,9 +5,8 @@
 ///
 /// Source       Fischer, Lynch, Burns & Borodin 1979, section 1. Baseline.
 /// Promises     k-exclusion, no k-deadlock (deadlock freedom with at most k-1 crashes), exit of one step. A process may
-/// be
-///              locked out. Remote references unbounded on CC and DSM. Primitives: read-modify-write. Space: one
-///              variable.
+///              be locked out. Remote references unbounded on CC and DSM. Primitives: read-modify-write,
+///              fetch-and-add. Space: one variable.
 /// Variables    COUNT  0..k  how many are inside   initially 0
 /// Invariants   COUNT = |{p : p inside}|
 /// Deviations   D1  between two tries a process waits until it sees COUNT below k, instead of trying at once: the same

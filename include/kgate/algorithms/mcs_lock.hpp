@@ -5,12 +5,10 @@
 /// it.
 ///
 /// Source       Mellor-Crummey & Scott 1991, the list-based queuing lock with compare_and_swap. The peer of Anderson &
-/// Moir's
-///              experiments; k = 1 only.
+///              Moir's experiments; k = 1 only.
 /// Promises     mutual exclusion, starvation freedom if nobody crashes, first come first served by the order of
-/// statement 2.
-///              The exit may wait (8). 4 remote references a passage on DSM, 10 on CC. Primitives: exchange,
-///              compare-and-swap. Space: 2N+1 variables.
+///              statement 2. The exit may wait (8). 4 remote references a passage on DSM, 10 on CC. Primitives:
+///              exchange, compare-and-swap. Space: 2N+1 variables.
 /// Variables    tail       0..N-1 or nobody  the last in the queue                      initially nobody
 ///              next[p]    0..N-1 or nobody  who comes after p; local to p              initially nobody
 ///              locked[p]  boolean           p must wait; local to p                    initially false
