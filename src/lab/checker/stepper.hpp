@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The steps possible in a packed state: one text for the explorer, the graph and the replayer.
+
+#include <cstdint>
+
+#include "lab/checker/tables.hpp"
+
+namespace kgate::lab {
+
+/// A step of process p in a state: from local row `row`, observing `seen`.
+struct step {
+  int p;
+  const local_row& row;
+  code seen;
+  step_entry entry;
+};
+
+/// An observer rides along in the state's extra bits: it sees each step and may add steps of its own. This one does neither.
+struct no_observer {
+  static constexpr bool active = false;
+};
+
+/// Calls moves(step, target) for each step possible in `from` and waits(step) for each process that waits or is blocked.
+/// With `contention` > 0 a process starts a passage only while fewer than that are outside their remainder.
+template <unsigned W, class Observer, class Moves, class Waits>
+inline void for_each_step(tables& t, const Observer& observer, int contention, const std::uint64_t* from, Moves&& moves,
+                          Waits&& waits) {
+  const layout& pack = t.packing();
+  const int N = t.source().N();
+  bool crowded = false;
+  if (contention > 0) {
+    int outside = 0;
+    for (int p = 0; p < N; ++p)
+      outside += t.row(p, static_cast<local_id>(pack.local[p].get(from))).where != region::remainder;
+    crowded = outside >= contention;
+  }
+  for (int p = 0; p < N; ++p) {
+    const auto here = static_cast<local_id>(pack.local[p].get(from));
+    const local_row& row = t.row(p, here);
+    if (row.done || (crowded && row.where == region::remainder)) continue;
+    const auto seen = static_cast<code>(row.variable.get(from));
+    const step_entry entry = t.step(p, here, seen);
+    const step s{p, row, seen, entry};
+    if (entry.blocked()) {
+      waits(s);
+      if constexpr (Observer::active) {
+        std::uint64_t to[W];
+        for (unsigned i = 0; i < W; ++i) to[i] = from[i];
+        if (observer.waits(to, s)) moves(s, to);
+      }
+      continue;
+    }
+    std::uint64_t to[W];
+    for (unsigned i = 0; i < W; ++i) to[i] = from[i];
+    pack.local[p].set(to, entry.next());
+    if (entry.writes()) row.variable.set(to, entry.written());
+    if constexpr (Observer::active) observer.steps(to, s);
+    moves(s, to);
+  }
+}
+
+}  // namespace kgate::lab
