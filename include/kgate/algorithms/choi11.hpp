@@ -1,35 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Tickets, and a ring of slots in which each leaver, by O(log k) writes, lets in its partner and the k tickets before
-/// it.
+/// Tickets, and a ring of slots in which a leaver, by O(log k) writes, lets in its partner and the k tickets before it.
 ///
-/// Source       Choi 2011, section 2. The texts in use differ in `reading` only: `choi11`, `choi11_amortized`
-/// (section 3.7.5)
-///              and the printed one, which has errors and is kept for study.
-/// Promises     k-exclusion, starvation freedom with at most k-1 crashes, FIFE, bounded exit; O(log k) remote
-/// references a
-///              passage on CC if a failed CAS disturbs nobody (smart cache), with the amortized size O(log k) amortized
-///              on any CC; unbounded on DSM. Primitives: fetch-and-increment, CAS. Space: 2 + N words, N = k max(3,
-///              ceil(n/k)).
-/// Variables    Entry    tickets drawn                                                 initially 0
-///              Exit     passages that left their critical section                     initially 0
-///              A[i][j]  round up to which slot j of block i has been let in           initially 1 in block 0, else 0
-/// Invariants   En(t) = some w in Wait-Set(j) has A[i][w] >= e, where [e,i,j] = parse(t)
-///              I3  En(t)  =>  t < Exit + k                                            (k-exclusion)
-///              I4  t < Exit  =>  En(t)
-///              I6  who is about to CAS a slot with success raises it to at least what a second update of it wants
-///              I11 En(t), t' < t  =>  En(t')                                          (FIFE)
-/// Deviations   D1  Wait-Set(j) contains j: see choi11_sets.hpp, also for D2. As printed a waiter can starve.
-///              D3  N = k max(3, ceil(n/k)). The proof of I6 needs N >= 3k: it takes t' < Exit where O5 gives t' < Exit
-///              + k.
-///                  As printed (N = 2k for k < n <= 2k) a waiter can starve when k >= 3.
+/// Source       Choi 2011, section 2. One text for `choi11`, `choi11-amortized` (section 3.7.5) and the printed version,
+///              which has errors and is kept for study: they differ in `reading` only.
+/// Promises     k-exclusion, starvation freedom with at most k-1 crashes, FIFE, bounded exit. O(log k) remote references
+///              a passage on CC if a failed CAS disturbs nobody (smart cache); with the amortized size O(log k) amortized
+///              on any CC; unbounded on DSM. Primitives: fetch-and-increment, CAS. Space: N + 2 words.
+/// Variables    Entry    tickets drawn                                        initially 0
+///              Exit     passages that left their critical section            initially 0
+///              A[i][j]  the round up to which slot j of block i is let in    initially 1 in block 0, else 0
+/// Invariants   En(t) means: some w in Wait-Set(j) has A[i][w] >= e, where [e,i,j] = parse(t)
+///              I3   En(t)  =>  t < Exit + k                                  (k-exclusion)
+///              I4   t < Exit  =>  En(t)
+///              I6   a CAS that makes the second update of a slot fail raises the slot far enough
+///              I11  En(t) and t' < t  =>  En(t')                             (FIFE)
+/// Deviations   D1, D2  the wait sets: see choi11_sets.hpp. As printed a waiter can starve.
+///              D3  N = k max(3, ceil(n/k)). The proof of I6 takes t' < Exit where O5 only gives t' < Exit + k, so it
+///                  needs N >= 3k. As printed (N = 2k for k < n <= 2k) a waiter can starve when k >= 3.
 ///              D4  parse rounds down, as lemma 2 needs; as printed it rounds up.
-///              D5  line 8 tests a < e first and then reads Exit only if the test needs it: one reference less.
+///              D5  line 8 tests a < e before it reads Exit, which saves the read when the test fails.
 ///              D6  with n <= k nobody waits and nothing is written.
-///              D1-D4 can be switched back (reading), for study.
-/// Memory model sequential consistency; all writes are read-modify-writes, and 9 must not be seen before 3
-/// Evidence     tests/unit (sets), tests/danek_choi: properties, mutants, the two printed errors, remote references
+///              D1-D4 can be switched back (reading).
+/// Memory model sequential consistency; all writes are read-modify-writes
+/// Evidence     tests/danek_choi: sets, properties, mutants, the printed errors, remote references; tests/native (stress)
 
 #include <algorithm>
 #include <bit>
@@ -152,9 +147,23 @@ using corrected = algorithm<M>;
 template <class M>
 using amortized = algorithm<M, reading{.amortized = true}>;
 
-/// As printed, but for two slips that the paper itself contradicts: parse's ceilings (lemma 2) and the length of the
-/// patterns (figure 3).
+/// The two errors of the printed text together. Its ceilings and its pattern length are slips that the paper itself
+/// contradicts (lemma 2, figure 3), so they are readings of their own.
 template <class M>
 using as_printed = algorithm<M, reading{.sets = {.waits_on_own_slot = false}, .blocks_min = 1}>;
+
+/// One departure each.
+template <class M>
+using printed_waits = algorithm<M, reading{.sets = {.waits_on_own_slot = false}}>;
+template <class M>
+using printed_blocks = algorithm<M, reading{.blocks_min = 1}>;
+template <class M>
+using printed_rounding = algorithm<M, reading{.rounds_down = false}>;
+template <class M>
+using printed_patterns = algorithm<M, reading{.sets = {.full_length = false}}>;
+template <class M>
+using one_update = algorithm<M, reading{.updates_twice = false}>;
+template <class M>
+using descending = algorithm<M, reading{.ascending = false}>;
 
 }  // namespace kgate::choi11

@@ -2,15 +2,16 @@
 #pragma once
 
 /// Choi's wait sets and release sets: which slots of a block a waiter watches, and which ones a leaver writes, so that
-/// for w <= r one of the O(log k) slots that r's leaver writes is among the O(log k) slots that w watches.
+/// for w <= r one of the O(log k) slots that the leaver for r writes is among the O(log k) slots that w watches.
 ///
 /// Source       Choi 2011, section 2.4. In patterns of ceil(log2 k) bits,
 ///                Wait-Set(j)    = {b in j..k-1 : b = a prefix of j, then 1, then zeros} + {k-1} + {j}
 ///                Release-Set(j) = {a prefix of j, then zeros}
-/// Properties   P1..P6 of section 3.1, for all k to 128: tests/unit
+/// Promises     P1..P6 of section 3.1
 /// Deviations   D1  Wait-Set(j) contains j. As printed 0 is not in Wait-Set(0), and P4 fails at i = j = 0.
-///              D2  the length is ceil(log2 k). As printed it is one less, which leaves k-1 without a pattern.
+///              D2  the length is ceil(log2 k). As printed it is one less, and k-1 has no pattern.
 ///              Both can be switched back (set_reading), for study.
+/// Evidence     tests/danek_choi (P1..P6 for all k to 128)
 
 #include <algorithm>
 #include <array>

@@ -3,24 +3,23 @@
 
 /// The k-bakery: take a ticket, announce it to everybody, wait until fewer than k smaller tickets are left.
 ///
-/// Source       Danek 2010, figure 2. `kfcfs` is its unshaded part (theorem 8), `fife` all of it (theorem 9): whoever
-/// is
+/// Source       Danek 2010, figure 2. `kfcfs` is its unshaded part (theorem 8), `fife` all of it (theorem 9): whoever is
 ///              about to enter captures those with smaller tickets, and a captured process enters too.
 /// Promises     k-exclusion and starvation freedom with at most k-1 crashes, bounded exit (N-1 steps), k-FCFS; `fife`
-/// also
-///              FIFE. Theta(N) remote references a passage on CC and DSM. Primitives: atomic read and write. Space: N^2
-///              registers, N(N-1) more for `fife`. N <= 64, as a set of processes is one word.
-/// Variables    Want[p][i]     home i   what p tells i: its ticket, or infinity outside a passage   initially infinity
-///              Ticket[p]      home p   p's ticket of its last or current passage                   initially 0
-///              Capture[p][i]  home i   `fife`: the ticket with which p last entered                initially 0
+///              also FIFE. Theta(N) remote references a passage on CC and DSM. Primitives: atomic read and write. Space:
+///              N^2 registers, N(N-1) more for `fife`. N <= 64, as a set of processes is one word.
+/// Variables    Want[p][i]     home i  what p tells i: its ticket, or infinity outside a passage  initially infinity
+///              Ticket[p]      home p  p's ticket of its last or current passage                  initially 0
+///              Capture[p][i]  home i  `fife`: the ticket with which p last entered               initially 0
 /// Invariants   L1  if p starts to choose after q has chosen, p's ticket is larger than q's          (lemma 1)
 ///              L3  if (Ticket[q],q) < (Ticket[p],p), q stays in p's predecessor_set until q exits   (lemma 3)
 /// Deviations   D1  p alone writes Ticket[p], so p reads it once a passage and then uses its copy.
 ///              D2  Want[p][p] and Capture[p][p] do not exist: the first is never read, the second never exceeds
-///              Ticket[p].
+///                  Ticket[p].
 /// Memory model sequential consistency; an announcement (14) must be visible before tickets are read (15), and an
 ///              announced ticket (16) before the announcements of others are read (21)
-/// Evidence     tests/danek_choi: properties, mutants, the paper's own schedule against FIFE, remote references
+/// Evidence     tests/danek_choi: properties, mutants, the paper's own schedule against FIFE, remote references;
+///              tests/native (stress)
 
 #include <algorithm>
 #include <utility>

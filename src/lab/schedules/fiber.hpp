@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ucontext.h>
+
+#include <cstddef>
+#include <functional>
+
+namespace kgate::lab::schedules {
+
+/// A function that can be left in the middle and resumed. Destroying it unwinds what it has on its stack.
+class fiber {
+ public:
+  explicit fiber(std::function<void(fiber&)> body);
+  fiber(const fiber&) = delete;
+  fiber& operator=(const fiber&) = delete;
+  ~fiber();
+
+  /// Runs the body until it next leaves.
+  void resume();
+  /// Called inside the body: back to the caller of resume.
+  void leave();
+
+ private:
+  struct unwinding {};
+  static void enter(unsigned high, unsigned low);
+  void run();
+
+  std::function<void(fiber&)> body_;
+  void* stack_;
+  ucontext_t inside_{};
+  ucontext_t outside_{};
+  bool started_ = false;
+  bool unwind_ = false;
+};
+
+}  // namespace kgate::lab::schedules
