@@ -15,6 +15,8 @@
 #include <tuple>
 #include <type_traits>
 
+#include "kgate/algorithms/afek94_bounded_timestamps.hpp"
+#include "kgate/algorithms/afek94_figure2.hpp"
 #include "kgate/algorithms/am97_chain.hpp"
 #include "kgate/algorithms/am97_fastpath.hpp"
 #include "kgate/algorithms/am97_figure3.hpp"
@@ -28,7 +30,9 @@
 #include "kgate/algorithms/danek10_figure2.hpp"
 #include "kgate/algorithms/danek10_nonatomic.hpp"
 #include "kgate/algorithms/fa_semaphore.hpp"
+#include "kgate/algorithms/flbb79_bank.hpp"
 #include "kgate/algorithms/flbb79_count.hpp"
+#include "kgate/algorithms/flbb79_tickets.hpp"
 #include "kgate/algorithms/mcs_lock.hpp"
 #include "kgate/algorithms/peterson_k.hpp"
 
@@ -95,6 +99,8 @@ constexpr rmr_count fastpath_nested_bound(int, int, int c) {
 inline constexpr std::string_view am97 = "Anderson & Moir 1997";
 inline constexpr std::string_view danek10 = "Danek 2010";
 inline constexpr std::string_view choi11 = "Choi 2011";
+inline constexpr std::string_view afek94 = "Afek, Dolev, Gafni, Merritt & Shavit 1994";
+inline constexpr std::string_view flbb79 = "Fischer, Lynch, Burns & Borodin 1979";
 inline constexpr rmr_bound unbounded_cc{rmr_model::cc, bound_case::always, "unbounded", without_bound};
 inline constexpr rmr_bound unbounded_dsm{rmr_model::dsm, bound_case::always, "unbounded", without_bound};
 
@@ -258,12 +264,38 @@ inline constexpr auto table = std::tuple{
     entry<plain<flbb79::count>>{{
         .id = "flbb79-count",
         .title = "the COUNT semaphore, baseline",
-        .paper = "Fischer, Lynch, Burns & Borodin 1979",
+        .paper = detail::flbb79,
         .figure = "section 1",
         .primitives = fetch_and_add | read_modify_write,
         .promise = {.starvation_free = false},
         .symmetric = true,
         .headers = {"flbb79_count.hpp"},
+        .bounds = {{detail::unbounded_cc, detail::unbounded_dsm}},
+    }},
+    entry<shaped<flbb79::bank, mcs_lock>>{{
+        .id = "flbb79-bank",
+        .title = "the bank teller: a queue, here the MCS lock, in front of COUNT",
+        .paper = detail::flbb79,
+        .figure = "section 1",
+        .theorem = "theorem 4.1",
+        .primitives = fetch_and_add | compare_and_swap | exchange,
+        .promise = {.despite = crashes::none},
+        .symmetric = true,
+        .note = "one crash can stop it",
+        .headers = {"flbb79_bank.hpp", "mcs_lock.hpp"},
+        .bounds = {{detail::unbounded_cc, detail::unbounded_dsm}},
+    }},
+    entry<plain<flbb79::tickets>>{{
+        .id = "flbb79-tickets",
+        .title = "coloured tickets in one variable",
+        .paper = detail::flbb79,
+        .figure = "section 4",
+        .theorem = "theorem 4.2",
+        .primitives = read_modify_write,
+        .allowed = {.N_max = flbb79::ticket_word::numbers_max, .k_max = flbb79::ticket_word::valid_max},
+        .promise = {.fife = true, .l_queuelike = true, .overtakings_max = 0},
+        .symmetric = true,
+        .headers = {"flbb79_tickets.hpp"},
         .bounds = {{detail::unbounded_cc, detail::unbounded_dsm}},
     }},
     entry<plain<peterson_k>>{{
@@ -438,6 +470,44 @@ inline constexpr auto table = std::tuple{
         .note = "for study",
         .headers = {"choi11.hpp", "choi11_sets.hpp"},
         .bounds = {{detail::unbounded_dsm}},
+    }},
+    entry<plain<afek94::fife>>{{
+        .id = "afek94-fife",
+        .title = "flags and unbounded timestamps",
+        .paper = detail::afek94,
+        .figure = "2 on 1",
+        .theorem = "lemmas 4.1-4.4",
+        .allowed = {.N_max = afek94::process_set_max, .k_max = afek94::process_set_max},
+        .promise = {.fife = true},
+        .bounded_variables = false,
+        .headers = {"afek94_figure2.hpp", "afek94_timestamps.hpp"},
+        .bounds = {{detail::unbounded_cc, detail::unbounded_dsm}},
+    }},
+    entry<plain<afek94::bounded>>{{
+        .id = "afek94-bounded",
+        .title = "flags and bounded timestamps",
+        .paper = detail::afek94,
+        .figure = "2",
+        .theorem = "lemmas 4.1-4.4",
+        .allowed = {.N_max = afek94::labelling::processes_max, .k_max = afek94::labelling::processes_max},
+        .promise = {.fife = true},
+        .note = "the timestamps are a reconstruction: docs/decisions",
+        .headers = {"afek94_figure2.hpp", "afek94_bounded_timestamps.hpp", "afek94_labelling.hpp",
+                    "afek94_timestamps.hpp"},
+        .bounds = {{detail::unbounded_cc, detail::unbounded_dsm}},
+    }},
+    entry<plain<afek94::printed_label>>{{
+        .id = "afek94-as-printed",
+        .title = "as printed: Label keeps a label that equals the maximum",
+        .paper = detail::afek94,
+        .figure = "2 on 1",
+        .allowed = {.N_max = afek94::process_set_max, .k_max = afek94::process_set_max},
+        .promise = {.starvation_free = false},
+        .bounded_variables = false,
+        .native = false,
+        .note = "for study: two processes may hold the largest label for ever, and the later one starves",
+        .headers = {"afek94_figure2.hpp", "afek94_timestamps.hpp"},
+        .bounds = {{detail::unbounded_cc, detail::unbounded_dsm}},
     }},
     entry<plain<mcs_lock>>{{
         .id = "mcs",
