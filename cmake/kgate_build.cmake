@@ -37,3 +37,18 @@ function(kgate_add_test name)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." PROPERTIES LABELS ${tier} TIMEOUT
                                                                                         ${arg_TIMEOUT})
 endfunction()
+
+# kgate_add_script_test(NAME [DEEP] [TIMEOUT seconds] COMMAND command...)
+# A test that is a command. It is labelled plain: running it under a sanitizer would tell nothing new.
+function(kgate_add_script_test name)
+  cmake_parse_arguments(arg "DEEP" "TIMEOUT" "COMMAND" ${ARGN})
+  set(tier quick)
+  if(arg_DEEP)
+    set(tier deep)
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  add_test(NAME ${name} COMMAND ${arg_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS "${tier};plain" TIMEOUT ${arg_TIMEOUT})
+endfunction()

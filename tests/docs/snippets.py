@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the documents to their word. Every ```cpp block of README.md, CONTRIBUTING.md and docs/ is compiled, and run if it
+has a main; every ./kgate-lab line of their ```sh blocks is run and must exit with 0, or with n if the line ends in
+"# exit n". Lines may be continued with a backslash.
+"""
+import argparse
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.M | re.S)
+FLAGS = ["-std=c++20", "-O1", "-pthread", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+SECONDS_MAX = 120
+
+
+def pages(root):
+    return [p for p in (root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))) if p.exists()]
+
+
+def blocks(page, language):
+    text = page.read_text()
+    for found in BLOCK.finditer(text):
+        if found[1] == language:
+            yield text.count("\n", 0, found.start()) + 2, found[2]
+
+
+def run(command, **options):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=SECONDS_MAX, **options)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, "none: stopped after %d s" % SECONDS_MAX, "", "")
+
+
+def fault(place, what, done):
+    return f"{place}: {what}: exit code {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-3000:]}"
+
+
+def cpp_faults(place, text, compiler, include):
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = Path(folder, "snippet.cpp"), Path(folder, "snippet")
+        source.write_text(text)
+        whole = re.search(r"^int main\(", text, re.M)
+        target = ["-o", program] if whole else ["-fsyntax-only"]
+        done = run([compiler, *FLAGS, f"-I{include}", source, *target])
+        if done.returncode != 0:
+            return [fault(place, "does not compile", done)]
+        if whole:
+            done = run([program])
+            if done.returncode != 0:
+                return [fault(place, "fails", done)]
+    return []
+
+
+def lab_lines(first, text):
+    number = first
+    for line in re.sub(r"\\\n", "\\\\\0", text).split("\n"):
+        whole = line.replace("\\\0", " ")
+        if whole.startswith("./kgate-lab "):
+            command, _, comment = whole.partition(" #")
+            wanted = re.search(r"exit (\d+)$", comment)
+            yield number, command.strip(), int(wanted[1]) if wanted else 0
+        number += 1 + line.count("\0")
+
+
+def lab_faults(place, command, wanted, lab):
+    with tempfile.TemporaryDirectory() as folder:
+        done = run([lab, *shlex.split(command)[1:]], cwd=folder)
+    return [] if done.returncode == wanted else [fault(place, f"{command} (wanted {wanted})", done)]
+
+
+def check(root, compiler, lab):
+    """The faults, and how many snippets of each kind were tried. Without `lab` its lines are left out."""
+    found, programs, commands = [], 0, 0
+    for page in pages(root):
+        name = page.relative_to(root)
+        for line, text in blocks(page, "cpp"):
+            programs += 1
+            found += cpp_faults(f"{name}:{line}", text, compiler, root / "include")
+        for first, text in blocks(page, "sh"):
+            for line, command, wanted in lab_lines(first, text):
+                commands += 1
+                if lab:
+                    found += lab_faults(f"{name}:{line}", command, wanted, lab)
+    return found, programs, commands
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root", type=Path)
+    parser.add_argument("--compiler", default="c++")
+    parser.add_argument("--lab", type=Path, help="the program to run for ./kgate-lab")
+    options = parser.parse_args()
+    found, programs, commands = check(options.root, options.compiler, options.lab)
+    print("\n".join(found))
+    print(f"docs: {programs} C++ snippets, {commands} commands, {len(found)} faults")
+    return 1 if found or programs == 0 or commands == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kgate as its users meet it: installed and found, as a subdirectory, through pkg-config; every header on its own, and all
+headers in two translation units of one program.
+
+usage: package_test.py SOURCE BUILD COMPILER
+"""
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SOURCE, BUILD, COMPILER = Path(), Path(), ""
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Werror"]
+MAIN = "int other();\nint main() { return other(); }\n"
+OTHER = "int other();\nint other() { return 0; }\n"
+
+
+def run(*command, fails=False, cwd=None):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, cwd=cwd)
+    if (done.returncode != 0) != fails:
+        raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    return done.stdout
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(tempfile.mkdtemp(prefix="kgate-package-"))
+        cls.prefix = cls.folder / "prefix"
+        run("cmake", "--install", BUILD, "--prefix", cls.prefix, "--component", "development")
+        include = cls.prefix / "include"
+        cls.headers = sorted(str(h.relative_to(include)) for h in include.rglob("*.hpp"))
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def project(self, name, find):
+        """A program of two translation units that include every header, one of them in reverse."""
+        project = self.folder / name
+        project.mkdir()
+        lines = [f"#include <{h}>\n" for h in self.headers]
+        (project / "main.cpp").write_text("".join(lines) + MAIN)
+        (project / "other.cpp").write_text("".join(reversed(lines)) + OTHER)
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(user CXX)\n" + find +
+            "\nadd_executable(user main.cpp other.cpp)\ntarget_link_libraries(user PRIVATE kgate::kgate)\n"
+            "if(TARGET kgate-lab OR TARGET gtest)\n  message(FATAL_ERROR \"too much was built\")\nendif()\n")
+        return project
+
+    def configure(self, project, *options, fails=False):
+        run("cmake", "-G", "Ninja", "-S", project, "-B", project / "build", f"-DCMAKE_CXX_COMPILER={COMPILER}", *options,
+            fails=fails)
+
+    def build_and_run(self, project):
+        run("cmake", "--build", project / "build", "-j", "1")
+        run(project / "build" / "user")
+
+    def test_headers_are_there(self):
+        ours = sorted(str(h.relative_to(SOURCE / "include")) for h in (SOURCE / "include").rglob("*.hpp"))
+        self.assertEqual(self.headers, ours)
+        self.assertIn("kgate/core/machine.hpp", self.headers)
+
+    def test_find_package(self):
+        project = self.project("found", "find_package(kgate 0.1 REQUIRED CONFIG)")
+        self.configure(project, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.build_and_run(project)
+
+    def test_find_package_refuses_another_version(self):
+        project = self.project("other_version", "find_package(kgate 99 REQUIRED CONFIG)")
+        self.configure(project, f"-DCMAKE_PREFIX_PATH={self.prefix}", fails=True)
+
+    def test_add_subdirectory(self):
+        project = self.project("inside", f'add_subdirectory("{SOURCE}" kgate EXCLUDE_FROM_ALL)')
+        self.configure(project)
+        self.build_and_run(project)
+
+    def test_pkg_config(self):
+        if not shutil.which("pkg-config"):
+            self.skipTest("no pkg-config")
+        (folder,) = self.prefix.rglob("pkgconfig")
+        project = self.project("pkg", "")
+        moved = self.folder / "moved"
+        shutil.copytree(self.prefix, moved)
+        flags = run("env", f"PKG_CONFIG_PATH={moved / folder.relative_to(self.prefix)}", "pkg-config", "--cflags", "--libs",
+                    "kgate >= 0.1").split()
+        run(COMPILER, "-std=c++20", project / "main.cpp", project / "other.cpp", "-o", project / "user", *flags)
+        run(project / "user")
+        shutil.rmtree(moved)
+
+    def test_each_header_alone(self):
+        # Header by header, so that none leans on what another happens to include first.
+        for header in self.headers:
+            with self.subTest(header=header):
+                self.syntax(COMPILER, [header, header])
+
+    def test_all_headers_with_clang(self):
+        if not shutil.which("clang++"):
+            self.skipTest("no clang++")
+        self.syntax("clang++", self.headers)
+
+    def syntax(self, compiler, headers):
+        source = self.folder / "headers.cpp"
+        source.write_text("".join(f"#include <{h}>\n" for h in headers))
+        run(compiler, "-std=c++20", *WARNINGS, f"-I{self.prefix / 'include'}", "-fsyntax-only", source)
+
+    def test_c_header(self):
+        header = self.prefix / "include" / "kgate" / "kgate.h"
+        if not header.exists():
+            self.skipTest("no C header")
+        source = self.folder / "c.c"
+        source.write_text("#include <kgate/kgate.h>\n")
+        run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{self.prefix / 'include'}", "-fsyntax-only", source)
+
+
+if __name__ == "__main__":
+    SOURCE, BUILD, COMPILER = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[4:]])
