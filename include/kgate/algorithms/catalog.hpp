@@ -39,7 +39,7 @@
 namespace kgate::catalog {
 
 /// Tags: how to make the class of an algorithm for a machine.
-template <template <class> class Algorithm>
+template <template <class...> class Algorithm>  // a pack: parameters with defaults may follow the machine
 struct plain {
   template <class M>
   using on = Algorithm<M>;
