@@ -44,7 +44,7 @@ class figure2 {
   void acquire(Process& process, Private&) {
     [[maybe_unused]] auto frame = process.frame();
     const int p = process.id().value;
-    const ticket last = Ticket(p).read(process["14"]);
+    const ticket last = Ticket(p).read(process["14t"]);
     for (int i = 0; i < N; ++i) {
       if (i == p) continue;
       process.live(i, last);

@@ -45,7 +45,7 @@ class nonatomic {
   void acquire(Process& process, Private&) {
     [[maybe_unused]] auto frame = process.frame();
     const int p = process.id().value;
-    const ticket last = Ticket(p).read(process["30"]);
+    const ticket last = Ticket(p).read(process["30t"]);
     for (int i = 0; i < N; ++i) {
       if (i == p) continue;
       process.live(i, last);

@@ -123,7 +123,7 @@ class explorer {
 
   /// How many states may be expanded before the index is too full even if every step leads to a new state.
   std::size_t make_room() {
-    const std::size_t N = static_cast<std::size_t>(table_.source().N()) + 1;
+    const std::size_t N = static_cast<std::size_t>(table_.source().N()) * table_.steps_max() + 1;
     for (;;) {
       const std::size_t used = result_.states;
       const std::size_t limit = store_.capacity() / 4 * 3;
@@ -169,7 +169,7 @@ class explorer {
   void expand(worker& w, state_id s) {
     std::uint64_t from[W];
     for (unsigned i = 0; i < W; ++i) from[i] = store_.record(s)[i];
-    if (w.batched + static_cast<std::size_t>(table_.source().N()) * 2 > w.batch.size()) flush(w);
+    if (w.batched + static_cast<std::size_t>(table_.source().N()) * table_.steps_max() * 2 > w.batch.size()) flush(w);
     int movable = 0;
     bool blocked_in_entry = false;
     for_each_step<W>(

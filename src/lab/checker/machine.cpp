@@ -10,6 +10,7 @@ const char* to_string(operation op) {
   switch (op) {
     case operation::none: return "step";
     case operation::read: return "read";
+    case operation::begin_write: return "begin_write";
     case operation::write: return "write";
     case operation::fetch_add: return "fetch_and_add";
     case operation::test_and_set: return "test_and_set";

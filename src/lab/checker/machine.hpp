@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,38 @@
 
 namespace kgate::lab {
 
-enum class operation : std::uint8_t { none, read, write, fetch_add, test_and_set, exchange, compare_and_swap, rmw, await };
+enum class operation : std::uint8_t {
+  none,
+  read,
+  begin_write,
+  write,
+  fetch_add,
+  test_and_set,
+  exchange,
+  compare_and_swap,
+  rmw,
+  await
+};
 
 const char* to_string(operation op);
+
+/// What the shared variables are. On safe registers a write has a beginning and an end, and a read in between may return any
+/// value of the domain: the initial value and 0..domain_max. (A read is one step: one that overlaps a write may be thought of
+/// as taking place at a moment within the write, one that overlaps none at any moment.)
+///
+/// For tickets the domain 0..N*passages+1 loses nothing. At most N*passages tickets are chosen in a run; an algorithm that only
+/// compares tickets and adds one to their maximum does the same when each is replaced by its rank among them, and a value read
+/// during a write can be replaced by one in the domain that compares alike.
+struct register_kind {
+  bool safe = false;
+  std::uint64_t domain_max = 0;
+};
 
 struct checker_machine {
   class Memory {
    public:
+    explicit Memory(register_kind registers = {}) : registers_(registers) {}
+
     template <class T>
     int add(const variable& description, const T& initial) {
       auto& v = variables_.emplace_back();
@@ -38,6 +64,7 @@ struct checker_machine {
       v.names_process = std::is_same_v<T, process_id>;
       v.print = [](std::string_view bytes) { return to_text(from_bytes<T>(bytes)); };
       v.values.intern(to_bytes(initial));
+      if (registers_.safe) make_safe(v, initial);
       return static_cast<int>(variables_.size()) - 1;
     }
     shared_variable& at(int index) { return variables_[static_cast<std::size_t>(index)]; }
@@ -45,6 +72,19 @@ struct checker_machine {
     int size() const { return static_cast<int>(variables_.size()); }
 
    private:
+    template <class T>
+    void make_safe(shared_variable& v, const T& initial) {
+      if constexpr (std::is_integral_v<T>) {
+        v.unstable = v.values.intern(to_bytes(initial) + '?');  // no value has as many bytes
+        v.domain.push_back(0);
+        for (std::uint64_t value = 0; value <= registers_.domain_max; ++value)
+          if (const code c = v.values.intern(to_bytes(static_cast<T>(value))); c != 0) v.domain.push_back(c);
+      } else {
+        throw std::invalid_argument("safe registers hold numbers only, and " + v.name + " holds something else");
+      }
+    }
+
+    register_kind registers_;
     std::vector<shared_variable> variables_;
   };
 
@@ -236,11 +276,18 @@ struct checker_machine {
     /// One access that may write what `next` gives for the value it finds.
     template <class Next>
     code make(Process& p, operation op, Next&& next) {
+      if (memory_.at(index_).safe()) begin(p, op);
       return p.access(op, index_, [&](code seen) {
         effect e;
         if (const std::optional<T> value = next(decode(seen))) e.written = memory_.at(index_).values.intern(to_bytes(*value));
         return e;
       });
+    }
+    /// The beginning of a write to a safe register.
+    void begin(Process& p, operation op) {
+      if (op == operation::read) return;
+      if (op != operation::write) throw std::invalid_argument("safe registers can be read and written, nothing else");
+      p.access(operation::begin_write, index_, [&](code) { return effect{false, memory_.at(index_).unstable}; });
     }
     template <class Next>
     T observing(Process& p, operation op, Next&& next) {
@@ -308,8 +355,9 @@ void run_passage(Algorithm& algorithm, checker_machine::Process& p) {
 }
 
 template <class Algorithm>
-std::unique_ptr<model> make_model(int N, int k) {
+std::unique_ptr<model> make_model(int N, int k, register_kind registers = {}) {
   auto m = std::make_unique<model>();
+  m->memory = checker_machine::Memory(registers);
   auto algorithm = std::make_shared<Algorithm>(m->memory, N, k);
   m->algorithm = algorithm;
   m->passage = [a = algorithm.get()](checker_machine::Process& p) { run_passage(*a, p); };

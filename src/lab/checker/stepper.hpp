@@ -40,24 +40,29 @@ inline void for_each_step(tables& t, const Observer& observer, int contention, c
     const auto here = static_cast<local_id>(pack.local[p].get(from));
     const local_row& row = t.row(p, here);
     if (row.done || (crowded && row.where == region::remainder)) continue;
-    const auto seen = static_cast<code>(row.variable.get(from));
-    const step_entry entry = t.step(p, here, seen);
-    const step s{p, row, seen, entry};
-    if (entry.blocked()) {
-      waits(s);
-      if constexpr (Observer::active) {
-        std::uint64_t to[W];
-        for (unsigned i = 0; i < W; ++i) to[i] = from[i];
-        if (observer.waits(to, s)) moves(s, to);
+    const auto observe = [&](code seen) {
+      const step_entry entry = t.step(p, here, seen);
+      const step s{p, row, seen, entry};
+      std::uint64_t to[W];
+      for (unsigned i = 0; i < W; ++i) to[i] = from[i];
+      if (entry.blocked()) {
+        waits(s);
+        if constexpr (Observer::active) {
+          if (observer.waits(to, s)) moves(s, to);
+        }
+        return;
       }
-      continue;
+      pack.local[p].set(to, entry.next());
+      if (entry.writes()) row.variable.set(to, entry.written());
+      if constexpr (Observer::active) observer.steps(to, s);
+      moves(s, to);
+    };
+    const auto value = static_cast<code>(row.variable.get(from));
+    if (row.domain != nullptr && value == row.unstable) [[unlikely]] {
+      for (const code any : *row.domain) observe(any);
+    } else {
+      observe(value);
     }
-    std::uint64_t to[W];
-    for (unsigned i = 0; i < W; ++i) to[i] = from[i];
-    pack.local[p].set(to, entry.next());
-    if (entry.writes()) row.variable.set(to, entry.written());
-    if constexpr (Observer::active) observer.steps(to, s);
-    moves(s, to);
   }
 }
 

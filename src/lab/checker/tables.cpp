@@ -34,6 +34,7 @@ constexpr unsigned variable_bits_max = 22;
 tables::tables(program& p, const widths& w) : program_(p), asked_(w), widths_(with_slack(w)), layout_(widths_) {
   if (layout_.words > state_words_max)
     throw std::length_error("a state needs more than " + std::to_string(state_words_max * 8) + " bytes");
+  for (int v = 0; v < program_.variables(); ++v) steps_max_ = std::max(steps_max_, program_.variable(v).domain.size());
   for (int i = 0; i < program_.N(); ++i) {
     rows_.emplace_back(new local_row[std::size_t{1} << widths_.local[i]]);
     add_row(i, 0);
@@ -75,6 +76,10 @@ void tables::add_row(int p, local_id s) {
     r.variable_number = static_cast<std::uint16_t>(l.variable);
     r.has_variable = true;
     values = std::size_t{1} << widths_.variable[l.variable];
+  }
+  if (l.op == operation::read && program_.variable(l.variable).safe()) {
+    r.domain = &program_.variable(l.variable).domain;
+    r.unstable = program_.variable(l.variable).unstable;
   }
   r.where = l.where;
   r.waiting = l.waiting;

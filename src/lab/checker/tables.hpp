@@ -49,6 +49,8 @@ struct local_row {
   bool awaits = false;
   bool has_variable = false;
   std::int16_t name = -1;
+  const std::vector<code>* domain = nullptr;  ///< of a read of a safe register: what it may return while `unstable`
+  code unstable = 0;
   std::atomic<std::uint64_t>* steps = nullptr;
 };
 
@@ -83,6 +85,9 @@ class tables {
 
   void initial_state(std::uint64_t* words) const;
 
+  /// The most steps one process can have in one state: more than one only on safe registers.
+  std::size_t steps_max() const { return steps_max_; }
+
  private:
   step_entry miss(int p, local_id s, code seen);
   void add_row(int p, local_id s);
@@ -91,6 +96,7 @@ class tables {
   widths asked_;   // what is known to be needed
   widths widths_;  // and the bits that were left over
   layout layout_;
+  std::size_t steps_max_ = 1;
   std::vector<std::unique_ptr<local_row[]>> rows_;
   std::deque<std::vector<std::atomic<std::uint64_t>>> steps_;
   std::mutex mutex_;

@@ -68,8 +68,12 @@ struct shared_variable {
   bool names_process = false;                  ///< its values are process numbers, renamed when processes are
   value_table values;
   std::string (*print)(std::string_view) = nullptr;
+  /// On safe registers: the code that stands for "a write is going on", and what a read may then return.
+  code unstable = 0;
+  std::vector<code> domain;
 
-  std::string text(code c) const { return print(values.bytes(c)); }
+  bool safe() const { return !domain.empty(); }
+  std::string text(code c) const { return safe() && c == unstable ? "?" : print(values.bytes(c)); }
 };
 
 }  // namespace kgate::lab
