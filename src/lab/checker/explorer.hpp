@@ -73,6 +73,7 @@ struct exploration {
   std::uint64_t states = 0;
   std::uint64_t transitions = 0;
   std::uint64_t orbit_states = 0;             ///< with symmetry: how many states the stored ones stand for
+  int contention = 0;                         ///< as asked for
   double seconds = 0;
   bool complete = false;
   std::string why;                            ///< why not complete

@@ -251,6 +251,7 @@ exploration explore(program& p, const explore_options& options, const run_limits
   widths bits = tables::first(p, extra_bits);
   for (;;) {
     exploration result;
+    result.contention = options.contention;
     result.table = std::make_unique<tables>(p, bits);
     result.store = std::make_unique<state_store>(result.table->packing().words, limits.memory_max);
     const Observer observer = observe(*result.table);

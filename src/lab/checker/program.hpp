@@ -60,6 +60,12 @@ class program {
   /// Memoised. Safe to call from several threads; the references local() returns are stable.
   transition step(int p, local_id s, code seen);
 
+  /// Calls f(state, seen, transition) for all steps of p known so far. Not while another thread explores.
+  template <class F>
+  void for_each_step(int p, F&& f) const {
+    for (const auto& [key, t] : automata_[p].steps) f(static_cast<local_id>(key >> 32), static_cast<code>(key), t);
+  }
+
   /// What process p does after exactly these observations since the start of its passage, without any merging by `live`: the
   /// audit compares it with step().
   struct outcome {

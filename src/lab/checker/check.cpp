@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/checker/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <nlohmann/json.hpp>
+
+#include "kgate/core/contracts.hpp"
+#include "lab/checker/graph.hpp"
+#include "lab/checker/liveness.hpp"
+#include "lab/checker/local_analysis.hpp"
+#include "lab/checker/symmetry.hpp"
+
+namespace kgate::lab {
+
+namespace {
+
+std::vector<int> members(process_set s) {
+  std::vector<int> all;
+  for (int p = 0; p < graph_processes_max; ++p)
+    if (has(s, p)) all.push_back(p);
+  return all;
+}
+
+/// The processes that step on the way from the initial state to s. With symmetry the stored states are renamings of the real
+/// ones, so the way is walked forwards and each step is recognised by its reduced form.
+std::vector<int> schedule_to(exploration& e, state_id s, bool symmetry) {
+  std::vector<state_id> path;
+  for (; s != no_state; s = e.store->parent(s)) path.push_back(s);
+  std::reverse(path.begin(), path.end());
+  std::vector<int> schedule;
+  with_words(e.store->words(), [&]<unsigned W>() {
+    std::unique_ptr<canonical_form> canonical = symmetry ? std::make_unique<canonical_form>(*e.table) : nullptr;
+    std::uint64_t here[W];
+    e.table->initial_state(here);
+    for (std::size_t i = 1; i < path.size(); ++i) {
+      std::uint64_t from[W];
+      std::copy_n(here, W, from);
+      int mover = -1;
+      for_each_step<W>(
+          *e.table, no_observer{}, e.contention, from,
+          [&](const step& it, const std::uint64_t* to) {
+            if (mover >= 0) return;
+            std::uint64_t reduced[W];
+            std::copy_n(to, W, reduced);
+            if (canonical) canonical->reduce(reduced);
+            if (!std::equal(reduced, reduced + W, e.store->record(path[i]))) return;
+            mover = it.p;
+            std::copy_n(to, W, here);
+          },
+          [](const step&) {});
+      KGATE_EXPECTS(mover >= 0, "a stored state is not a successor of its parent");
+      schedule.push_back(mover);
+    }
+  });
+  return schedule;
+}
+
+/// One check: explores once, then decides property after property on what was found.
+class checking {
+ public:
+  checking(program& p, const check_request& request) : program_(p), request_(request), watch_(request.limits) {}
+
+  check_result run() {
+    explore_options options;
+    options.crashes = request_.crashes;
+    options.contention = request_.contention;
+    options.symmetry = request_.symmetry;
+    options.find_exclusion = wants("k-exclusion");
+    options.find_names = wants("distinct-names");
+    explored_ = explore(program_, options, request_.limits);
+    for (const std::string_view name : known_properties())
+      if (wants(name)) decide(std::string(name));
+    result_.asked = request_;
+    result_.states = explored_.states;
+    result_.transitions = explored_.transitions;
+    result_.orbit_states = explored_.orbit_states;
+    result_.explore_seconds = explored_.seconds;
+    result_.bytes_per_state = explored_.bytes_per_state();
+    result_.complete = explored_.complete;
+    result_.why = explored_.why;
+    result_.seconds = watch_.seconds();
+    return std::move(result_);
+  }
+
+ private:
+  bool wants(std::string_view name) const {
+    return std::find(request_.properties.begin(), request_.properties.end(), name) != request_.properties.end();
+  }
+
+  void decide(const std::string& name) {
+    property_result& r = result_.properties.emplace_back();
+    r.name = name;
+    if (name == "k-exclusion") {
+      by_state(r, explored_.exclusion, fmt::format("more than {} processes are inside", program_.k()));
+    } else if (name == "distinct-names") {
+      by_state(r, explored_.names, "two processes inside hold the same name, or one not below k");
+    } else if (name == "deadlock-free") {
+      deadlock(r);
+    } else if (name == "starvation-free") {
+      starvation(r);
+    } else if (name == "bounded-exit") {
+      bounded_exit(r);
+    }
+  }
+
+  void undecided(property_result& r, const std::string& why) {
+    r.is = verdict::undecided;
+    r.why = why;
+  }
+
+  void violated(property_result& r, state_id s, const std::string& what, const lasso& run = {}) {
+    r.is = verdict::violated;
+    trace t;
+    t.of = request_.of;
+    t.property = r.name;
+    t.what = what;
+    t.schedule = schedule_to(explored_, s, request_.symmetry);
+    t.victim = run.victim;
+    t.crashed = members(run.crashed);
+    if (!run.cycle.empty()) {
+      t.loop = static_cast<int>(t.schedule.size());
+      t.schedule.insert(t.schedule.end(), run.cycle.begin(), run.cycle.end());
+    }
+    r.counterexample = std::move(t);
+  }
+
+  void by_state(property_result& r, state_id bad, const std::string& what) {
+    if (bad != no_state) return violated(r, bad, what);
+    if (!explored_.complete) return undecided(r, explored_.why);
+    r.is = verdict::holds;
+  }
+
+  void deadlock(property_result& r) {
+    if (explored_.deadlock != no_state) {
+      lasso run;
+      run.crashed = movable(explored_.deadlock);
+      return violated(r, explored_.deadlock, "a process waits in its entry and nobody alive can move", run);
+    }
+    if (!explored_.complete) return undecided(r, explored_.why);
+    // Without busy loops in the automata a run in which nobody enters comes to rest, and rest was looked for.
+    if (!has_cycle_in(program_, region::entry) && !has_cycle_in(program_, region::exit)) {
+      r.is = verdict::holds;
+      return;
+    }
+    if (request_.symmetry) return undecided(r, "processes loop in their entry or exit; decide without symmetry");
+    if (!linked()) return undecided(r, watch_.why());
+    by_lasso(r, find_deadlock(*graph_, *depths_, request_.crashes, watch_, request_.limits.threads),
+             "a process is in its entry and nobody ever enters");
+  }
+
+  void starvation(property_result& r) {
+    if (!explored_.complete) return undecided(r, explored_.why);
+    if (!linked()) return undecided(r, watch_.why());
+    const liveness_result found = find_starvation(*graph_, *depths_, request_.crashes, watch_, request_.limits.threads);
+    by_lasso(r, found, found.found ? fmt::format("process {} stays in its entry for ever", found.found->victim) : "");
+  }
+
+  void bounded_exit(property_result& r) {
+    if (explored_.exit_blocked != no_state) {
+      lasso run;
+      run.victim = blocked_in_exit(explored_.exit_blocked);
+      return violated(r, explored_.exit_blocked, fmt::format("process {} waits in its exit", run.victim), run);
+    }
+    if (!explored_.complete) return undecided(r, explored_.why);
+    if (!has_cycle_in(program_, region::exit)) {
+      r.is = verdict::holds;
+      r.figures.emplace_back("steps", exit_steps_max(program_));
+      return;
+    }
+    if (!linked()) return undecided(r, watch_.why());
+    by_lasso(r, find_endless_exit(*graph_, *depths_, watch_, request_.limits.threads), "a process takes steps in its exit for ever");
+  }
+
+  void by_lasso(property_result& r, const liveness_result& found, const std::string& what) {
+    if (found.found) return violated(r, found.found->entry, what, *found.found);
+    if (!found.complete) return undecided(r, watch_.why());
+    r.is = verdict::holds;
+  }
+
+  bool linked() {
+    if (!graph_) {
+      graph_ = std::make_unique<state_graph>(explored_, watch_, request_.limits);
+      depths_ = std::make_unique<depths>(explored_);
+    }
+    return graph_->complete();
+  }
+
+  template <class F>
+  void in_state(state_id s, F&& f) {
+    with_words(explored_.store->words(), [&]<unsigned W>() {
+      for_each_step<W>(
+          *explored_.table, no_observer{}, explored_.contention, explored_.store->record(s),
+          [&](const step& it, const std::uint64_t*) { f(it); }, [&](const step& it) { f(it); });
+    });
+  }
+  process_set movable(state_id s) {
+    process_set all = 0;
+    in_state(s, [&](const step& it) {
+      if (!it.entry.blocked() && it.row.where != region::remainder) all |= only(it.p);
+    });
+    return all;
+  }
+  int blocked_in_exit(state_id s) {
+    int victim = -1;
+    in_state(s, [&](const step& it) {
+      if (it.entry.blocked() && it.row.where != region::entry) victim = it.p;
+    });
+    return victim;
+  }
+
+  program& program_;
+  const check_request& request_;
+  watch watch_;
+  exploration explored_;
+  std::unique_ptr<state_graph> graph_;
+  std::unique_ptr<depths> depths_;
+  check_result result_;
+};
+
+}  // namespace
+
+const char* to_string(verdict v) {
+  switch (v) {
+    case verdict::holds: return "holds";
+    case verdict::violated: return "violated";
+    case verdict::undecided: return "undecided";
+  }
+  return "?";
+}
+
+const std::vector<std::string_view>& known_properties() {
+  static const std::vector<std::string_view> all{"k-exclusion", "deadlock-free", "starvation-free", "bounded-exit", "distinct-names"};
+  return all;
+}
+
+bool is_safety(std::string_view property) { return property != "starvation-free" && property != "bounded-exit"; }
+
+verdict check_result::overall() const {
+  verdict worst = verdict::holds;
+  for (const property_result& r : properties) {
+    if (r.is == verdict::violated) return verdict::violated;
+    if (r.is == verdict::undecided) worst = verdict::undecided;
+  }
+  return worst;
+}
+
+check_result check(program& p, const check_request& request) { return checking(p, request).run(); }
+
+nlohmann::json to_json(const check_result& r, program& p) {
+  nlohmann::json j{{"algorithm", r.asked.of.algorithm},
+                   {"N", r.asked.of.N},
+                   {"k", r.asked.of.k},
+                   {"passages", r.asked.of.passages},
+                   {"crashes", r.asked.crashes},
+                   {"symmetry", r.asked.symmetry},
+                   {"threads", r.asked.limits.threads},
+                   {"states", r.states},
+                   {"transitions", r.transitions},
+                   {"seconds", r.seconds},
+                   {"explore_seconds", r.explore_seconds},
+                   {"bytes_per_state", r.bytes_per_state},
+                   {"complete", r.complete}};
+  if (r.asked.contention > 0) j["contention"] = r.asked.contention;
+  if (r.asked.symmetry) j["orbit_states"] = r.orbit_states;
+  if (!r.why.empty()) j["why"] = r.why;
+  auto& wrong = j["mutations"] = nlohmann::json::array();
+  for (const mutation& m : r.asked.of.wrong) wrong.push_back(m.text());
+  auto& properties = j["properties"] = nlohmann::json::array();
+  for (const property_result& one : r.properties) {
+    nlohmann::json q{{"name", one.name}, {"verdict", to_string(one.is)}};
+    if (!one.why.empty()) q["why"] = one.why;
+    for (const auto& [name, value] : one.figures) q[name] = value;
+    if (one.counterexample) {
+      q["length"] = one.counterexample->schedule.size();
+      q["replay"] = one.counterexample->replay_command();
+      q["trace"] = to_json(*one.counterexample, p);
+    }
+    properties.push_back(std::move(q));
+  }
+  return j;
+}
+
+}  // namespace kgate::lab

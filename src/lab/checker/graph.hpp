@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The explored states as a graph: who leads where, who must move, who is in which region. Properties of infinite runs are
+/// decided on it.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lab/checker/explorer.hpp"
+
+namespace kgate::lab {
+
+/// A set of processes, one bit each.
+using process_set = std::uint32_t;
+inline constexpr int graph_processes_max = 32;
+
+constexpr process_set only(int p) { return process_set{1} << p; }
+constexpr bool has(process_set s, int p) { return (s >> p & 1) != 0; }
+
+class state_graph {
+ public:
+  /// Needs N + 3 words a state beside the store. `w` may end it early; then complete() is false.
+  state_graph(exploration& e, watch& w, const run_limits& limits);
+
+  bool complete() const { return complete_; }
+  int N() const { return N_; }
+  state_id end() const { return end_; }
+
+  /// Where p's step leads from s; no_state if it has none (blocked, or all passages made).
+  state_id next(state_id s, int p) const { return next_[std::size_t{s} * N_ + p]; }
+  /// Processes outside their remainder that have a step: fairness obliges them to take it in the end.
+  process_set obliged(state_id s) const { return obliged_[s]; }
+  process_set in_entry(state_id s) const { return entry_[s]; }
+  process_set in_exit(state_id s) const { return exit_[s]; }
+  /// Processes whose step from s enters the critical section.
+  process_set enters(state_id s) const { return enters_[s]; }
+  bool valid(state_id s) const { return valid_[s] != 0; }
+  std::uint64_t bytes() const;
+
+ private:
+  template <unsigned W>
+  void fill(exploration& e, const std::vector<id_range>& pieces, std::size_t from, std::size_t step, watch& w);
+
+  int N_;
+  state_id end_;
+  bool complete_ = true;
+  reserved_memory next_memory_, mask_memory_;
+  state_id* next_ = nullptr;
+  process_set* obliged_ = nullptr;
+  process_set* entry_ = nullptr;
+  process_set* exit_ = nullptr;
+  process_set* enters_ = nullptr;
+  std::vector<std::uint8_t> valid_;
+};
+
+/// The number of steps from the initial state to s, by the levels of the exploration.
+class depths {
+ public:
+  explicit depths(const exploration& e);
+  std::uint32_t of(state_id s) const;
+
+ private:
+  struct piece {
+    id_range range;
+    std::uint32_t level;
+  };
+  std::vector<piece> pieces_;
+};
+
+}  // namespace kgate::lab

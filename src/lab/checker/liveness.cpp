@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/checker/liveness.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "lab/checker/components.hpp"
+
+namespace kgate::lab {
+
+namespace {
+
+/// One question: which part of the graph, who has crashed, what a component needs to be bad.
+struct question {
+  process_set crashed = 0;
+  int victim = -1;
+  enum class kind { starvation, deadlock, endless_exit } what = kind::starvation;
+
+  bool in(const state_graph& g, state_id s) const {
+    switch (what) {
+      case kind::starvation: return has(g.in_entry(s), victim);
+      case kind::endless_exit: return has(g.in_exit(s), victim);
+      case kind::deadlock: return (g.in_entry(s) & ~crashed) != 0;
+    }
+    return false;
+  }
+  bool follows(const state_graph& g, state_id s, int p) const {
+    if (has(crashed, p)) return false;
+    return what != kind::deadlock || !has(g.enters(s), p);
+  }
+  process_set owed(int N) const {
+    const process_set all = N == 32 ? ~process_set{0} : only(N) - 1;
+    return all & ~crashed;
+  }
+  /// Given who steps inside a component and who is obliged throughout it.
+  bool bad(int N, process_set stepping, process_set always_obliged) const {
+    if (what == kind::endless_exit) return has(stepping, victim);
+    return (always_obliged & owed(N) & ~stepping) == 0;
+  }
+};
+
+struct component_facts {
+  process_set stepping = 0;
+  process_set always_obliged = ~process_set{0};
+};
+
+template <class Same>
+component_facts facts_of(const state_graph& g, const question& q, const std::vector<state_id>& members, Same&& same) {
+  component_facts f;
+  for (const state_id s : members) {
+    f.always_obliged &= g.obliged(s);
+    for (int p = 0; p < g.N(); ++p) {
+      if (has(f.stepping, p) || !q.follows(g, s, p)) continue;
+      const state_id t = g.next(s, p);
+      if (t != no_state && same(t) && q.in(g, t)) f.stepping |= only(p);
+    }
+  }
+  return f;
+}
+
+/// A shortest way inside the component from `from` to a state for which arrived(s) holds, or to a step for which
+/// arrived_by(s, p) holds (that step included).
+template <class Inside, class Arrived>
+std::vector<int> way(const state_graph& g, const question& q, state_id from, Inside&& inside, Arrived&& arrived,
+                     int by, state_id& end) {
+  struct came {
+    state_id from;
+    int p;
+  };
+  std::unordered_map<state_id, came> seen{{from, {no_state, -1}}};
+  std::deque<state_id> queue{from};
+  const auto unwind = [&](state_id s) {
+    std::vector<int> steps;
+    for (; seen.at(s).from != no_state; s = seen.at(s).from) steps.push_back(seen.at(s).p);
+    std::reverse(steps.begin(), steps.end());
+    return steps;
+  };
+  while (!queue.empty()) {
+    const state_id s = queue.front();
+    queue.pop_front();
+    if (by < 0 && arrived(s)) {
+      end = s;
+      return unwind(s);
+    }
+    for (int p = 0; p < g.N(); ++p) {
+      const state_id t = g.next(s, p);
+      if (t == no_state || !q.follows(g, s, p) || !inside(t)) continue;
+      if (p == by) {
+        std::vector<int> steps = unwind(s);
+        steps.push_back(p);
+        end = t;
+        return steps;
+      }
+      if (seen.try_emplace(t, came{s, p}).second) queue.push_back(t);
+    }
+  }
+  end = from;
+  return {};
+}
+
+/// A cycle through the component on which everybody owed takes a step or is somewhere not obliged.
+std::vector<int> fair_cycle(const state_graph& g, const question& q, state_id entry, const std::unordered_set<state_id>& members,
+                            process_set stepping) {
+  const auto inside = [&](state_id s) { return members.contains(s); };
+  std::vector<int> cycle;
+  process_set settled = ~q.owed(g.N());
+  state_id here = entry;
+  const auto visit = [&](state_id s) { settled |= ~g.obliged(s); };
+  const auto follow = [&](const std::vector<int>& steps) {
+    for (const int p : steps) {
+      settled |= only(p);
+      cycle.push_back(p);
+      here = g.next(here, p);
+      visit(here);
+    }
+  };
+  visit(here);
+  if (q.what == question::kind::endless_exit) settled = ~only(q.victim);
+  for (int p = 0; p < g.N(); ++p) {
+    if (has(settled, p)) continue;
+    state_id end = here;
+    if (has(stepping, p))
+      follow(way(g, q, here, inside, [](state_id) { return false; }, p, end));
+    else
+      follow(way(g, q, here, inside, [&](state_id s) { return !has(g.obliged(s), p); }, -1, end));
+  }
+  state_id end = here;
+  if (here != entry) follow(way(g, q, here, inside, [&](state_id s) { return s == entry; }, -1, end));
+  return cycle;
+}
+
+/// Asks all questions, sharing them out among the threads; of the bad components found keeps the one nearest to the start.
+liveness_result ask(const state_graph& g, const depths& d, const std::vector<question>& questions, watch& w, int threads) {
+  struct candidate {
+    std::uint32_t depth;
+    question q;
+    state_id entry;
+    std::unordered_set<state_id> members;
+    process_set stepping;
+  };
+  std::optional<candidate> best;
+  std::mutex mutex;
+  std::atomic<std::size_t> cursor{0};
+  std::atomic<bool> complete{true};
+  const auto work = [&](bool reports) {
+    components parts(g);
+    for (std::size_t i = cursor.fetch_add(1); i < questions.size(); i = cursor.fetch_add(1)) {
+      const question& q = questions[i];
+      if (reports) w.report("looking for cycles", i, questions.size() - i, g.bytes());
+      const bool finished = parts.for_each(
+          [&](state_id s) { return q.in(g, s); }, [&](state_id s, int p) { return q.follows(g, s, p); },
+          [&](const std::vector<state_id>& members, auto&& same) {
+            // Most components are one state in which somebody can move: settled without a second look.
+            if (members.size() == 1 && q.what != question::kind::endless_exit) {
+              bool loops = false;
+              for (int p = 0; p < g.N(); ++p) loops |= g.next(members[0], p) == members[0] && q.follows(g, members[0], p);
+              if (!loops && (g.obliged(members[0]) & q.owed(g.N())) != 0) return true;
+            }
+            const component_facts f = facts_of(g, q, members, same);
+            if (!q.bad(g.N(), f.stepping, f.always_obliged)) return true;
+            candidate c{~0U, q, no_state, {}, f.stepping};
+            for (const state_id s : members)
+              if (const std::uint32_t depth = d.of(s); depth < c.depth) {
+                c.depth = depth;
+                c.entry = s;
+              }
+            const std::scoped_lock lock(mutex);
+            if (!best || c.depth < best->depth) {
+              c.members.insert(members.begin(), members.end());
+              best = std::move(c);
+            }
+            return true;
+          },
+          w);
+      if (!finished) {
+        complete = false;
+        return;
+      }
+    }
+  };
+  std::vector<std::thread> others;
+  for (int t = 1; t < std::min<int>(threads, static_cast<int>(questions.size())); ++t) others.emplace_back([&] { work(false); });
+  work(true);
+  for (std::thread& t : others) t.join();
+  liveness_result result;
+  result.complete = complete;
+  if (best)
+    result.found = lasso{best->entry, fair_cycle(g, best->q, best->entry, best->members, best->stepping), best->q.victim,
+                         best->q.crashed};
+  return result;
+}
+
+}  // namespace
+
+std::vector<process_set> sets_up_to(int N, int size) {
+  std::vector<process_set> sets;
+  for (std::uint64_t s = 0; s < (std::uint64_t{1} << N); ++s)
+    if (std::popcount(s) <= size) sets.push_back(static_cast<process_set>(s));
+  return sets;
+}
+
+liveness_result find_starvation(const state_graph& g, const depths& d, int crashes, watch& w, int threads) {
+  std::vector<question> questions;
+  for (const process_set crashed : sets_up_to(g.N(), crashes))
+    for (int p = 0; p < g.N(); ++p)
+      if (!has(crashed, p)) questions.push_back({crashed, p, question::kind::starvation});
+  return ask(g, d, questions, w, threads);
+}
+
+liveness_result find_deadlock(const state_graph& g, const depths& d, int crashes, watch& w, int threads) {
+  std::vector<question> questions;
+  for (const process_set crashed : sets_up_to(g.N(), crashes)) questions.push_back({crashed, -1, question::kind::deadlock});
+  return ask(g, d, questions, w, threads);
+}
+
+liveness_result find_endless_exit(const state_graph& g, const depths& d, watch& w, int threads) {
+  std::vector<question> questions;
+  for (int p = 0; p < g.N(); ++p) questions.push_back({0, p, question::kind::endless_exit});
+  return ask(g, d, questions, w, threads);
+}
+
+}  // namespace kgate::lab

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What the automaton of a process tells by itself, once the exploration has discovered all of it that is reachable.
+
+#include "lab/checker/program.hpp"
+
+namespace kgate::lab {
+
+/// True if some process can take steps in `where` without end: its automaton has a cycle there.
+bool has_cycle_in(const program& p, region where);
+
+/// The most steps any process takes in its exit, counted on the automata; has_cycle_in(p, region::exit) must be false.
+int exit_steps_max(const program& p);
+
+}  // namespace kgate::lab
