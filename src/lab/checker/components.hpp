@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Strongly connected components of part of a state graph (Pearce's variant of Tarjan's algorithm: one number a state).
+/// Strongly connected components of part of a graph (Pearce's variant of Tarjan's algorithm: one number a state), found in an
+/// order in which every component comes after those it leads to.
+///
+/// A Graph has end(), valid(s), N() steps a state and next(s, i), where step i of s leads, or no_state.
 
 #include <cstdint>
 #include <vector>
 
-#include "lab/checker/graph.hpp"
+#include "lab/checker/explorer.hpp"
 
 namespace kgate::lab {
 
+template <class Graph>
 class components {
  public:
-  explicit components(const state_graph& g) : graph_(g), number_(g.end(), 0) {}
+  explicit components(const Graph& g) : graph_(g), number_(g.end(), 0) {}
 
   /// Calls found(members, same) for every component of the part of the graph with the states for which in(s) holds and the
   /// steps for which follows(s, p) holds. same(s) tells whether a state is in the component at hand. Ends when found returns
@@ -81,7 +85,7 @@ class components {
   }
 
  private:
-  const state_graph& graph_;
+  const Graph& graph_;
   std::vector<std::uint32_t> number_;
 };
 

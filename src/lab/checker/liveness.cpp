@@ -149,7 +149,7 @@ liveness_result ask(const state_graph& g, const depths& d, const std::vector<que
   std::atomic<std::size_t> cursor{0};
   std::atomic<bool> complete{true};
   const auto work = [&](bool reports) {
-    components parts(g);
+    components<state_graph> parts(g);
     for (std::size_t i = cursor.fetch_add(1); i < questions.size(); i = cursor.fetch_add(1)) {
       const question& q = questions[i];
       if (reports) w.report("looking for cycles", i, questions.size() - i, g.bytes());

@@ -54,7 +54,7 @@ inline void for_each_step(tables& t, const Observer& observer, int contention, c
       }
       pack.local[p].set(to, entry.next());
       if (entry.writes()) row.variable.set(to, entry.written());
-      if constexpr (Observer::active) observer.steps(to, s);
+      if constexpr (Observer::active) observer.steps(to, from, s);
       moves(s, to);
     };
     const auto value = static_cast<code>(row.variable.get(from));

@@ -63,7 +63,7 @@ class tables {
 
   const layout& packing() const { return layout_; }
   const widths& bits() const { return widths_; }
-  program& source() { return program_; }
+  program& source() const { return program_; }
 
   const local_row& row(int p, local_id s) const { return rows_[p][s]; }
   const local_row* rows(int p) const { return rows_[p].get(); }
