@@ -70,7 +70,8 @@ class Spin:
         megabytes = figure(r"([\d.]+)\s+actual memory usage for states") + figure(r"([\d.]+)\s+memory used for hash table")
         return {
             "states": states,
-            "transitions": int(figure(r"(\d+(?:\.\d+e\+\d+)?) transitions")),
+            # Spin counts the initial state as a transition.
+            "transitions": int(figure(r"(\d+(?:\.\d+e\+\d+)?) transitions")) - 1,
             "seconds": figure(r"elapsed time ([\d.]+) seconds"),
             "bytes_per_state": megabytes * 2**20 / states,
             "depth": int(figure(r"depth reached (\d+)")),

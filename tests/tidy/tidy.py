@@ -35,7 +35,7 @@ ROOMS = {
     "examples": (["kgate"], False),
 }
 # The files that give the laboratory its algorithms: the only ones below src/lab that may include them.
-INSTANCES = re.compile(r"src/lab/(.*/)?instances(_\w+)?(\.[hc]pp|/.*)")
+INSTANCES = re.compile(r"src/lab/catalog/\w+\.cpp")
 # Folders of ours: an include that starts with one of them is not another library.
 OWN = ("kgate/", "gate/", "cluster/", "lab/", "tools/", "tests/", "bench/")
 
