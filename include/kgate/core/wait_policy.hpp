@@ -34,6 +34,14 @@ struct spin_park {
   static constexpr int spins = 200;
 };
 
+/// spin_park that spins longer, but only while all who wait could be running: what kgate::semaphore uses by default.
+struct adaptive {
+  static constexpr bool parks = true;
+  static constexpr bool yields = true;
+  static constexpr bool adapts = true;
+  static constexpr int spins = 800;
+};
+
 /// One round of a busy wait under a policy; counts its own rounds.
 template <class Policy>
 class backoff {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What an algorithm may ask of a machine beyond core/machine.hpp, and what it gets from a machine that does not offer it.
+///
+///  - watch: a look at a variable that may go on for a while. Elsewhere one read.
+///  - sleep and wake: a wait for one variable that may end at any time, so that the caller looks around; whoever changes the
+///    variable wakes the sleeper. A machine without it offers await_any.
+///  - nap: lets others run, when there is nothing to sleep on.
+///  - impatience: whether the process wants to give up by now (a time-out, a cancellation). Elsewhere never.
+///  - notes: something worth counting happened. Elsewhere ignored.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+#include "kgate/core/machine.hpp"
+
+namespace kgate {
+
+/// Where a process stands: how many are to be admitted before it, and how many wait in all.
+struct standing {
+  std::size_t ahead;
+  std::size_t in_line;
+};
+
+/// What can be counted.
+enum class event : unsigned char { wait, overtaking };
+
+template <class M>
+concept SleepingMachine = Machine<M> && requires(typename M::template Var<std::uint32_t>& v, typename M::Process& p) {
+  M::sleep(p, v, std::uint32_t{0});
+  M::wake(v);
+};
+
+/// The last value seen of v: one for which done holds, or one seen when the process had looked long enough.
+template <class M, class V, class Done, class Stands>
+auto watch(typename M::Process& p, V& v, Done&& done, [[maybe_unused]] Stands&& stands) {
+  if constexpr (requires { M::watch(p, v, done, stands); })
+    return M::watch(p, v, done, stands);
+  else
+    return v.read(p);
+}
+
+template <class M, class V>
+void wake(V& v) {
+  if constexpr (requires { M::wake(v); }) M::wake(v);
+}
+
+template <class M>
+void nap(typename M::Process& p) {
+  if constexpr (requires { p.nap(); })
+    p.nap();
+  else
+    p.pause();
+}
+
+template <class M>
+bool impatient(typename M::Process& p) {
+  if constexpr (requires { p.impatient(); })
+    return p.impatient();
+  else
+    return false;
+}
+
+template <class M>
+void noted(typename M::Process& p, event e) {
+  if constexpr (requires { p.note(e); }) p.note(e);
+}
+
+}  // namespace kgate

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The native machine of kgate::semaphore: a variable is a bare std::atomic on a cache line of its own, and a process sleeps
+/// on the variable itself (a futex), so that an access costs what the instruction costs. Whoever changes a variable that
+/// somebody may sleep on says wake().
+///
+/// A process may carry a patience: a deadline, a stop_token.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <stop_token>
+#include <thread>
+
+#include "kgate/core/cache_line.hpp"
+#include "kgate/core/futex.hpp"
+#include "kgate/core/wait_policy.hpp"
+#include "kgate/core/waiting.hpp"
+
+namespace kgate {
+
+/// When a process gives up waiting.
+struct patience {
+  using clock = std::chrono::steady_clock;
+  clock::time_point deadline = clock::time_point::max();
+  const std::stop_token* stop = nullptr;
+
+  bool lost() const noexcept {
+    return (stop != nullptr && stop->stop_requested()) ||
+           (deadline != clock::time_point::max() && clock::now() >= deadline);
+  }
+};
+
+/// Counts of what happened, if anybody wants to know.
+struct no_statistics {
+  static constexpr bool counts = false;
+  void note(event) noexcept {}
+};
+
+struct statistics {
+  static constexpr bool counts = true;
+  void note(event e) noexcept { (e == event::wait ? waits : overtakings).fetch_add(1, std::memory_order_relaxed); }
+  std::atomic<std::uint64_t> grants{0}, waits{0}, overtakings{0}, given_up{0};
+};
+
+/// How many processors this program may use; asked once.
+inline std::size_t processors() noexcept {
+  static const std::size_t count = std::max(1U, std::thread::hardware_concurrency());
+  return count;
+}
+
+template <class Policy = adaptive, class Statistics = no_statistics>
+struct native_sleeping {
+  struct Memory {};
+
+  class Process {
+   public:
+    explicit Process(Statistics& counts, const patience* patient = nullptr) noexcept
+        : counts_(counts), patient_(patient) {}
+
+    process_id id() const noexcept { return pid(0); }
+    Process& operator[](const char* /*label*/) noexcept { return *this; }
+    void doorway_end() noexcept {}
+    nothing_private frame() noexcept { return {}; }
+    template <class... T>
+    void live(const T&...) noexcept {}
+    void pause() noexcept { cpu_relax(); }
+    bool impatient() const noexcept { return patient_ != nullptr && patient_->lost(); }
+    void note(event e) noexcept { counts_.note(e); }
+    void nap() noexcept {
+      const std::timespec length{0, 200'000};
+      if constexpr (Policy::parks)
+        ::nanosleep(&length, nullptr);
+      else
+        sched_yield();
+    }
+
+   private:
+    friend struct native_sleeping;
+
+    /// How long to sleep before looking around: doubles up to 100 ms, and never past the deadline.
+    std::timespec next_look() noexcept {
+      using namespace std::chrono;
+      nanoseconds length = look_;
+      look_ = std::min<nanoseconds>(2 * look_, milliseconds(100));
+      if (patient_ != nullptr && patient_->deadline != patience::clock::time_point::max())
+        length = std::clamp<nanoseconds>(patient_->deadline - patience::clock::now(), nanoseconds(1), length);
+      return {length.count() / 1'000'000'000, length.count() % 1'000'000'000};
+    }
+
+    Statistics& counts_;
+    const patience* patient_;
+    std::chrono::nanoseconds look_ = std::chrono::milliseconds(5);
+  };
+
+  template <class T>
+  class alignas(cache_line) Var {
+   public:
+    Var(Memory&, variable, T initial) noexcept : value_(initial) {}
+    Var(const Var&) = delete;
+    Var& operator=(const Var&) = delete;
+
+    T read(Process&) const noexcept { return value_.load(std::memory_order_seq_cst); }
+    void write(Process&, T value) noexcept { value_.store(value, std::memory_order_seq_cst); }
+    T fetch_add(Process&, T delta) noexcept { return value_.fetch_add(delta, std::memory_order_seq_cst); }
+    bool test_and_set(Process&) noexcept { return value_.exchange(true, std::memory_order_seq_cst); }
+    T exchange(Process&, T value) noexcept { return value_.exchange(value, std::memory_order_seq_cst); }
+    bool compare_and_swap(Process&, T expected, T desired) noexcept {
+      return value_.compare_exchange_strong(expected, desired, std::memory_order_seq_cst);
+    }
+    template <class F>
+    T rmw(Process&, F&& f) noexcept {
+      T old = value_.load(std::memory_order_seq_cst);
+      for (;;) {
+        const T next = f(T{old});
+        if (next == old || value_.compare_exchange_weak(old, next, std::memory_order_seq_cst)) return old;
+      }
+    }
+    template <class Predicate>
+    void await(Process& p, Predicate&& until) noexcept {
+      await_value(p, until);
+    }
+    template <class Predicate>
+    T await_value(Process&, Predicate&& until) noexcept {
+      backoff<spin_yield> pause;
+      for (;;) {
+        const T seen = value_.load(std::memory_order_seq_cst);
+        if (until(T{seen})) return seen;
+        pause();
+      }
+    }
+
+   private:
+    friend struct native_sleeping;
+    std::atomic<T> value_;
+  };
+
+  template <class At, class Predicate>
+  static std::size_t await_any(Process& p, std::size_t count, At&& at, Predicate&& until) noexcept {
+    backoff<spin_yield> pause;
+    for (;; pause())
+      for (std::size_t i = 0; i < count; ++i)
+        if (until(i, at(i).read(p))) return i;
+  }
+
+  /// Spins while it is worth it: only the next in line, and under an adaptive policy only while everybody who waits could be
+  /// running.
+  template <class T, class Done, class Stands>
+  static T watch(Process&, Var<T>& v, Done&& done, Stands&& stands) noexcept {
+    T seen = v.value_.load(std::memory_order_seq_cst);
+    if (done(seen)) return seen;
+    [[maybe_unused]] const std::size_t crowd = processors();
+    for (int i = 0; i < Policy::spins; ++i) {
+      const standing s = stands(seen);
+      if (s.ahead > 0) break;
+      if constexpr (requires { Policy::adapts; })
+        if (s.in_line >= crowd) break;
+      cpu_relax();
+      seen = v.value_.load(std::memory_order_seq_cst);
+      if (done(seen)) break;
+    }
+    return seen;
+  }
+
+  static void sleep(Process& p, Var<std::uint32_t>& v, std::uint32_t while_it_is) noexcept {
+    if constexpr (Policy::parks) {
+      p.note(event::wait);
+      const std::timespec length = p.next_look();
+      futex_wait(v.value_, while_it_is, &length);
+    } else if constexpr (Policy::yields) {
+      sched_yield();
+    } else {
+      for (int i = 0; i < 16 && v.value_.load(std::memory_order_relaxed) == while_it_is; ++i) cpu_relax();
+    }
+  }
+  static void wake(Var<std::uint32_t>& v) noexcept {
+    if constexpr (Policy::parks) futex_wake(v.value_, 1);
+  }
+};
+
+}  // namespace kgate
