@@ -31,6 +31,7 @@
 #include "kgate/algorithms/danek10_nonatomic.hpp"
 #include "kgate/algorithms/fa_semaphore.hpp"
 #include "kgate/algorithms/flbb79_bank.hpp"
+#include "kgate/algorithms/flbb79_bounded.hpp"
 #include "kgate/algorithms/flbb79_count.hpp"
 #include "kgate/algorithms/flbb79_tickets.hpp"
 #include "kgate/algorithms/mcs_lock.hpp"
@@ -296,6 +297,20 @@ inline constexpr auto table = std::tuple{
         .promise = {.fife = true, .l_queuelike = true, .overtakings_max = 0},
         .symmetric = true,
         .headers = {"flbb79_tickets.hpp"},
+        .bounds = {{detail::unbounded_cc, detail::unbounded_dsm}},
+    }},
+    entry<plain<flbb79::bounded>>{{
+        .id = "flbb79-bounded",
+        .title = "buckets moved by a supervisor that is done without",
+        .paper = detail::flbb79,
+        .figure = "lemmas 4.4 and 4.3",
+        .theorem = "theorem 4.3",
+        .primitives = read_modify_write,
+        .allowed = {.N_max = flbb79::bucket_system<>::processes_max, .k_max = flbb79::robustness_max},
+        .symmetric = true,
+        .native = false,
+        .note = "for the laboratory: no real primitive changes so large a variable in one step",
+        .headers = {"flbb79_bounded.hpp", "flbb79_supervisor.hpp"},
         .bounds = {{detail::unbounded_cc, detail::unbounded_dsm}},
     }},
     entry<plain<peterson_k>>{{
