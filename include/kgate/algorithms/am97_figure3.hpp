@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// One block of local-spin k-exclusion for cache-coherent machines: lets at most k of the at most k+1 processes at it pass.
+/// One block of local-spin k-exclusion for cache-coherent machines: lets at most k of the at most k+1 processes at it
+/// pass.
 ///
-/// Source       Anderson & Moir 1997, figure 3, statements 2-5 and 7-8. Statements 1 and 9 (the Acquire and Release of the
-///              enclosing levels) belong to the shape that nests the blocks: am97_chain.hpp, am97_tree.hpp,
+/// Source       Anderson & Moir 1997, figure 3, statements 2-5 and 7-8. Statements 1 and 9 (the Acquire and Release of
+///              the enclosing levels) belong to the shape that nests the blocks: am97_chain.hpp, am97_tree.hpp,
 ///              am97_fastpath.hpp.
-/// Promises     k-exclusion and starvation freedom with at most k-1 crashes, if at most k+1 processes are between acquire and
-///              the end of release. Exit bounded (2 steps). 7 remote references a passage on CC if a write leaves the
-///              writer no copy, 6 otherwise; unbounded on DSM. Primitives: fetch-and-add. Space: two variables.
+/// Promises     k-exclusion and starvation freedom with at most k-1 crashes, if at most k+1 processes are between
+///              acquire and the end of release. Exit bounded (2 steps). 7 remote references a passage on CC if a write
+///              leaves the writer no copy, 6 otherwise; unbounded on DSM. Primitives: fetch-and-add. Space: two
+///              variables.
 /// Variables    X  -1..k    slots left                        initially k
 ///              Q  0..N-1   who waits; assigned to release    initially arbitrary; here process 0
 /// Invariants   I2  X = k - |{p : p@{3..7}}|
@@ -40,14 +42,14 @@ class figure3 {
     if (X.fetch_add(p["2"], -1) == 0) {
       p.live();
       Q.write(p["3"], p.id());
-      if (X.read(p["4"]) < 0)                                      // I3: somebody is inside who will write Q
+      if (X.read(p["4"]) < 0)  // I3: somebody is inside who will write Q
         Q.await(p["5"], [&](process_id q) { return q != p.id(); });
     }
   }
 
   void release(Process& p) {
     [[maybe_unused]] auto frame = p.frame();
-    X.fetch_add(p["7"], 1);                                        // I2
+    X.fetch_add(p["7"], 1);  // I2
     p.live();
     Q.write(p["8"], p.id());
   }
