@@ -119,15 +119,14 @@ struct native {
     template <class Predicate>
     T await_value(Process&, Predicate&& until) noexcept {
       backoff<Policy> pause;
-      T seen = value_.load(std::memory_order_seq_cst);
-      while (!until(T{seen})) {
+      for (;;) {
+        const T seen = value_.load(std::memory_order_seq_cst);
+        if (until(T{seen})) return seen;
         if constexpr (Policy::parks) {
           if (pause.exhausted()) return await_parked(until);
         }
         pause();
-        seen = value_.load(std::memory_order_seq_cst);
       }
-      return seen;
     }
 
    private:
