@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// kgate::gate: at most k at a time, between processes; in order, each with a slot number, and nothing is lost when anybody
+/// is killed, whatever he was doing.
+///
+///     kgate::gate gpus("gpu", 4);             // the gate "gpu" of this user, created with 4 slots if there is none
+///     {
+///       kgate::gate::permit permit = gpus.enter();
+///       train_on(permit.slot());              // 0..3, nobody else's until the permit goes
+///     }
+///
+/// A gate is a file its users map; there is no daemon. Waiters are served in the order in which they came. Link kgate::gate.
+/// How it works and why it survives: gate/protocol.hpp. What is promised to users: docs/gates.md.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kgate/core/contracts.hpp"
+#include "kgate/gate/error.hpp"
+#include "kgate/gate/word.hpp"
+
+namespace kgate {
+
+namespace gate_detail {
+class core;
+}
+
+struct gate_options {
+  /// Where the gate is. Empty: $KGATE_DIR, or a directory of the user's own (docs/gates.md says which and why).
+  std::string directory;
+  /// The mode of a gate that is created, whatever the umask: 0660 shares it with a group.
+  unsigned mode = 0600;
+  /// The group of a gate that is created, by number; -1: that of the process or directory.
+  int group = -1;
+  /// What others see as the command of this process. Empty: the program's own name.
+  std::string command;
+};
+
+/// Somebody at a gate.
+struct gate_person {
+  int process = 0;  ///< its number in its own PID namespace
+  unsigned user = 0;
+  std::string host;
+  std::string command;
+  std::chrono::system_clock::time_point since;  ///< inside since, or waiting since
+  int weight = 1;
+  int slot = -1;     ///< its first slot, if it is inside and has asked for one
+  int position = 0;  ///< 1 is next, if it waits
+};
+
+struct gate_status {
+  int slots = 0;
+  int free = 0;  ///< below 0 while a gate that was made smaller has not emptied enough
+  std::vector<gate_person> holders;
+  std::vector<gate_person> waiters;
+  std::uint64_t healed = 0;  ///< how many members died inside or waiting, and were cleared away
+};
+
+/// A gate shared by processes. Safe to use from many threads.
+class gate {
+ public:
+  class member;
+  class permit;
+
+  /// Opens the gate `name`, or creates it with `slots`. With slots = 0 it must exist. An existing gate must have `slots` if they
+  /// are given. Throws gate_error.
+  explicit gate(std::string_view name, int slots = 0, gate_options options = {});
+  gate(gate&&) noexcept;
+  gate& operator=(gate&&) noexcept;
+  ~gate();
+
+  /// Waits for `weight` permits. FIFO, and so a heavy request at the head holds up light ones behind it. Throws gate_error if
+  /// the gate is removed meanwhile, or damaged, or weight is not in 1..slots().
+  permit enter(int weight = 1);
+  /// The same until `stop` is requested; nothing then.
+  std::optional<permit> enter(std::stop_token stop, int weight = 1);
+  /// Now or not at all. Never passes those who wait.
+  std::optional<permit> try_enter(int weight = 1);
+  template <class Rep, class Period>
+  std::optional<permit> try_enter_for(std::chrono::duration<Rep, Period> time, int weight = 1);
+  template <class Clock, class Duration>
+  std::optional<permit> try_enter_until(std::chrono::time_point<Clock, Duration> time, int weight = 1);
+
+  /// A membership of one's own: the cheapest way to enter again and again. For one thread at a time.
+  member join();
+
+  int slots() const noexcept;
+  /// Changes k. Those inside stay; nobody enters until there is room under the new k.
+  void resize(int slots);
+  /// Who is inside and who waits; clears away the dead.
+  gate_status status();
+  /// Removes the gate. False, and nothing is done, if somebody is inside or waits, unless forced: then waiters get
+  /// gate_error, and those inside stay inside a gate that nobody else sees.
+  bool remove(bool forced = false);
+
+ private:
+  friend class member;
+  friend class permit;
+  struct shared;
+
+  std::shared_ptr<shared> shared_;
+};
+
+/// One place at a gate, for one thread at a time: it can be inside once. Destroying it while inside leaves.
+class gate::member {
+ public:
+  member(member&& other) noexcept;
+  member& operator=(member&& other) noexcept;
+  ~member();
+
+  void enter(int weight = 1) {
+    if (weight != 1 || !enter_at_once()) enter_slowly(weight);
+  }
+  bool enter(std::stop_token stop, int weight = 1);
+  bool try_enter(int weight = 1) { return (weight == 1 && enter_at_once()) || enter_until(0, weight); }
+  template <class Rep, class Period>
+  bool try_enter_for(std::chrono::duration<Rep, Period> time, int weight = 1) {
+    if (time <= time.zero()) return try_enter(weight);
+    return enter_until(deadline_after(std::chrono::ceil<std::chrono::nanoseconds>(time)), weight);
+  }
+  void leave() {
+    if (!leave_at_once()) leave_slowly();
+  }
+
+  bool inside() const noexcept { return inside_; }
+  /// A number 0..k-1 that nobody else inside has. Taken at the first call, given back by leaving.
+  int slot();
+  /// All slots of a request with a weight.
+  std::vector<int> slots();
+  /// Greater than that of everybody who got one before: a fencing token.
+  std::uint64_t token();
+
+ private:
+  friend class gate;
+  friend class permit;
+
+  member(std::shared_ptr<shared> owner, unsigned number);
+  static std::int64_t deadline_after(std::chrono::nanoseconds time);
+  void enter_slowly(int weight);
+  bool enter_until(std::int64_t deadline_ns, int weight, const std::atomic<bool>* cancelled = nullptr);
+  void leave_slowly();
+  void part() noexcept;
+
+  /// The paths that one compare-and-swap decides. They work on the guess that W is still as this member left it. Then the
+  /// operation in W is this member's own and its effect has been applied, so there is nothing to help (invariant G2), and the
+  /// guess cannot be out of date unnoticed, for nobody else makes this member the subject of an operation while it is out
+  /// or inside and alive.
+  bool enter_at_once() {
+    using namespace gate_detail;
+    const word before{guess_};
+    if (before.operation() != op::leave || before.free() < 1 || before.waiting() || inside_ || out_.weight() != 1)
+      return false;
+    std::uint64_t expected = before.bits;
+    const std::uint64_t desired = before.next(op::enter, before.subject(), before.free() - 1, false).bits;
+    if (!word_->compare_exchange_strong(expected, desired)) return false;
+    state_->store(out_.at(kind::in).bits,
+                  std::memory_order_release);  // partner: helpers' reads of state (protocol.hpp)
+    std::timespec now;
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    entered_ns_->store(
+        static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec),
+        std::memory_order_relaxed);
+    guess_ = desired;
+    inside_ = true;
+    return true;
+  }
+  bool leave_at_once() {
+    using namespace gate_detail;
+    const word before{guess_};
+    if (before.operation() != op::enter || !inside_) return false;
+    std::uint64_t expected = before.bits;
+    const std::uint64_t desired = before.next(op::leave, before.subject(), before.free() + out_.weight(), false).bits;
+    if (!word_->compare_exchange_strong(expected, desired)) return false;
+    out_ = out_.next_passage();
+    state_->store(out_.bits, std::memory_order_release);
+    guess_ = desired;
+    inside_ = false;
+    return true;
+  }
+
+  std::atomic<std::uint64_t>* word_ = nullptr;
+  std::atomic<std::uint64_t>* state_ = nullptr;
+  std::atomic<std::uint64_t>* entered_ns_ = nullptr;
+  std::uint64_t guess_ = 0;   ///< what this member last made of W
+  gate_detail::state out_{};  ///< its state when it is out
+  bool inside_ = false;
+  std::vector<int> slots_;
+  std::uint64_t token_ = 0;
+  unsigned number_ = 0;
+  std::shared_ptr<shared> owner_;
+};
+
+/// Being inside a gate; leaving is destroying it.
+class gate::permit {
+ public:
+  permit(permit&&) noexcept = default;
+  permit& operator=(permit&& other) noexcept;
+  ~permit() { release(); }
+
+  int slot() { return member_->slot(); }
+  std::vector<int> slots() { return member_->slots(); }
+  std::uint64_t token() { return member_->token(); }
+  /// Leaves now rather than at the end.
+  void release() noexcept;
+
+ private:
+  friend class gate;
+  explicit permit(std::unique_ptr<member> inside) : member_(std::move(inside)) {}
+
+  std::unique_ptr<member> member_;
+};
+
+template <class Rep, class Period>
+std::optional<gate::permit> gate::try_enter_for(std::chrono::duration<Rep, Period> time, int weight) {
+  auto visitor = std::make_unique<member>(join());
+  if (!visitor->try_enter_for(time, weight)) return std::nullopt;
+  return permit(std::move(visitor));
+}
+
+template <class Clock, class Duration>
+std::optional<gate::permit> gate::try_enter_until(std::chrono::time_point<Clock, Duration> time, int weight) {
+  return try_enter_for(time - Clock::now(), weight);
+}
+
+}  // namespace kgate

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The two packed words the gate protocol (protocol.hpp) is made of: the gate's word and a member's state.
+
+#include <cstdint>
+
+namespace kgate::gate_detail {
+
+inline constexpr unsigned members_max = 1024;
+inline constexpr int slots_max = 4095;
+
+/// What the last change of the word did, and so what has to be true of its subject's state before the next one.
+enum class op : unsigned char { none, enter, enqueue, grant, leave, abandon, resize, retired };
+
+/// The gate's word W: everything that decides who may enter, and the last operation with its subject.
+///
+///   bits  0..2   op        the last operation
+///   bit   3      waiting   somebody is queued
+///   bits  4..15  subject   the member the last operation was about
+///   bits 16..28  free      permits nobody has, plus 4096 (a gate that shrank under its holders has fewer than none)
+///   bits 29..63  seq       counts operations; wraps
+///
+/// seq tells two equal situations apart. A participant stopped between reading W and its compare-and-swap is fooled only if
+/// exactly a multiple of 2^35 operations (more than ten minutes of nothing else) happened meanwhile.
+struct word {
+  std::uint64_t bits = 0;
+
+  static constexpr int free_bias = 4096;
+  static constexpr std::uint64_t free_one = std::uint64_t{1} << 16;
+  static constexpr std::uint64_t seq_one = std::uint64_t{1} << 29;
+
+  constexpr op operation() const { return static_cast<op>(bits & 7); }
+  constexpr bool waiting() const { return (bits >> 3 & 1) != 0; }
+  constexpr unsigned subject() const { return static_cast<unsigned>(bits >> 4 & 0xFFF); }
+  constexpr int free() const { return static_cast<int>(bits >> 16 & 0x1FFF) - free_bias; }
+  constexpr std::uint64_t seq() const { return bits >> 29; }
+
+  /// The word after one more operation.
+  constexpr word next(op what, unsigned subject, int free, bool waiting) const {
+    const std::uint64_t packed = static_cast<std::uint64_t>(what) | std::uint64_t{waiting} << 3 |
+                                 std::uint64_t{subject & 0xFFF} << 4 |
+                                 (static_cast<std::uint64_t>(free + free_bias) & 0x1FFF) << 16;
+    return {((bits & ~(seq_one - 1)) + seq_one) | packed};
+  }
+  friend constexpr bool operator==(word, word) = default;
+};
+
+enum class kind : unsigned char { out, waits, in };
+
+/// A member's state: where it is, with how many permits, and in which passage.
+///
+///   bits  0..1   kind      out, queued or inside
+///   bits  2..14  weight    permits it asks for or has
+///   bits 15..63  passage   raised whenever it gets out, so that no late compare-and-swap can hit a later passage
+///
+/// The low half is also the futex word a queued member sleeps on.
+struct state {
+  std::uint64_t bits = 0;
+
+  static constexpr std::uint64_t passage_one = std::uint64_t{1} << 15;
+
+  constexpr kind where() const { return static_cast<kind>(bits & 3); }
+  constexpr int weight() const { return static_cast<int>(bits >> 2 & 0x1FFF); }
+  constexpr std::uint64_t passage() const { return bits >> 15; }
+
+  constexpr state at(kind where) const { return {(bits & ~std::uint64_t{3}) | static_cast<std::uint64_t>(where)}; }
+  constexpr state with_weight(int weight) const {
+    return {(bits & ~(std::uint64_t{0x1FFF} << 2)) | (static_cast<std::uint64_t>(weight) & 0x1FFF) << 2};
+  }
+  constexpr state next_passage() const { return {at(kind::out).bits + passage_one}; }
+  friend constexpr bool operator==(state, state) = default;
+};
+
+/// What operation `what` makes of its subject's state; the state itself if it has been applied already.
+constexpr state effect(op what, state before) {
+  switch (what) {
+    case op::enter:
+      return before.where() == kind::out ? before.at(kind::in) : before;
+    case op::enqueue:
+      return before.where() == kind::out ? before.at(kind::waits) : before;
+    case op::grant:
+      return before.where() == kind::waits ? before.at(kind::in) : before;
+    case op::leave:
+      return before.where() == kind::in ? before.next_passage() : before;
+    case op::abandon:
+      return before.where() == kind::waits ? before.next_passage() : before;
+    case op::none:
+    case op::resize:
+    case op::retired:
+      break;
+  }
+  return before;
+}
+
+/// A gate's size k, and how often it was set.
+struct limit {
+  std::uint64_t bits = 0;
+
+  constexpr int slots() const { return static_cast<int>(bits & 0xFFFF); }
+  constexpr limit next(int slots) const {
+    return {((bits >> 16) + 1) << 16 | (static_cast<std::uint64_t>(slots) & 0xFFFF)};
+  }
+};
+
+/// Who has a slot: the member and its passage, or nobody (0).
+struct slot_owner {
+  std::uint64_t bits = 0;
+
+  static constexpr slot_owner of(unsigned member, state s) {
+    return {s.passage() << 13 | std::uint64_t{member} << 1 | 1};
+  }
+  constexpr bool taken() const { return bits != 0; }
+  constexpr unsigned member() const { return static_cast<unsigned>(bits >> 1 & 0xFFF); }
+};
+
+}  // namespace kgate::gate_detail

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/core.hpp"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "kgate/core/wait_policy.hpp"
+
+namespace kgate::gate_detail {
+
+namespace {
+
+/// A pause costs tens of nanoseconds; about a microsecond of them covers a hand-over between two running processes. Only the
+/// next in line spins.
+constexpr int spins_next = 600;
+
+std::uint64_t wall_coarse_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+/// How long a waiter sleeps before it looks after the gate: the head often, for it is the one who notices that a holder
+/// died; those behind it less and less, so that a long queue costs little. Their sum over a queue of n is O(log n).
+std::int64_t tending_ns(int position, std::int64_t waited_ns) {
+  constexpr std::int64_t ms = 1'000'000;
+  if (position == 0) return waited_ns < 1000 * ms ? ms : 4 * ms;
+  return std::min<std::int64_t>(4 + 2 * position, position < 200 ? 40 : 200) * ms;
+}
+
+template <std::size_t N>
+void copy_text(std::array<char, N>& into, std::string_view text) {
+  into.fill('\0');
+  std::memcpy(into.data(), text.data(), std::min(text.size(), N - 1));
+}
+
+void describe(member_info& info, std::string_view command) {
+  utsname host{};
+  uname(&host);
+  const std::uint32_t before = info.version.load(std::memory_order_relaxed) | 1;
+  info.version.store(before, std::memory_order_relaxed);
+  std::atomic_thread_fence(
+      std::memory_order_release);  // partner: the acquire fence of a reader, between two reads of version
+  info.user = geteuid();
+  info.process = getpid();
+  copy_text(info.host, host.nodename);
+  copy_text(info.command, command);
+  info.version.store(before + 1, std::memory_order_release);
+}
+
+}  // namespace
+
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+gate_failure core::open(const std::string& name, int slots, const place& where) {
+  if (gate_failure failure = segment_.open(name, slots, where)) return failure;
+  cells_.bind(segment_);
+  return {};
+}
+
+int core::join(std::string_view command, gate_failure& failure) {
+  file_layout& map = cells_.map();
+  for (unsigned i = 0; i < members_max; ++i) {
+    if (cells_.is_mine(i)) continue;
+    // A number whose member died inside or queued is healed first, without its lock: a joiner that is stopped in between must
+    // not make the dead look alive.
+    if (cells_.state_of(i).where() != kind::out && !protocol_.heal(i)) continue;
+    if (!lock_byte(cells_.fd(), member_byte(i))) continue;
+    protocol_.settled();
+    if (cells_.state_of(i).where() != kind::out) {
+      unlock_byte(cells_.fd(), member_byte(i));
+      continue;
+    }
+    std::uint32_t used = map.members_used.load();
+    while (used < i + 1 && !map.members_used.compare_exchange_weak(used, i + 1)) {
+    }
+    describe(map.info[i], command);
+    map.lines[i].parked.store(0);
+    cells_.set_mine(i, true);
+    return static_cast<int>(i);
+  }
+  failure = {gate_errc::too_many,
+             "more than " + std::to_string(members_max) + " participants; a gate cannot have more"};
+  return -1;
+}
+
+void core::part(unsigned i) noexcept {
+  cells_.set_mine(i, false);
+  unlock_byte(cells_.fd(), member_byte(i));
+}
+
+entry core::enter(unsigned i, int weight, const patience& how, word& became) {
+  became = {};
+  member_line& line = cells_.map().lines[i];
+  for (int tries = 0;; ++tries) {
+    const bool may_queue = how.deadline_ns != 0;
+    line.queued_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
+    switch (protocol_.request(i, weight, may_queue, became)) {
+      case outcome::entered:
+        line.entered_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
+        return entry::entered;
+      case outcome::retired:
+        return entry::removed;
+      case outcome::queued:
+        return wait(i, how);
+      case outcome::refused:
+        // Nobody need be waiting, so nobody need have noticed that a holder died.
+        if (tries > 0 || heal_all() == 0) return entry::timed_out;
+    }
+  }
+}
+
+entry core::wait(unsigned i, const patience& how) {
+  member_line& line = cells_.map().lines[i];
+  auto& bits = cells_.map().state_bits[i];
+  const auto waits = [&] { return cells_.state_of(i).where() == kind::waits; };
+  int position = protocol_.position(i);
+  if (position == 0)
+    for (int spin = 0; spin < spins_next && waits(); ++spin) cpu_relax();
+  const std::int64_t began = now_ns();
+  line.parked.store(1);
+  for (unsigned rounds = 0; waits(); ++rounds) {
+    // The first look comes before the first sleep: a holder may have died before anybody waited.
+    position = tend(i);
+    if (!waits()) break;
+    if (how.progress != nullptr) how.progress(how.progress_argument, position);
+    const std::int64_t now = now_ns();
+    if (how.cancelled != nullptr && how.cancelled->load()) return give_up(i, entry::cancelled);
+    if (now >= how.deadline_ns) return give_up(i, entry::timed_out);
+    if (cells_.word().operation() == op::retired) return give_up(i, entry::removed);
+    if (position == 0 && rounds % 64 == 63 && !seems_sound()) return give_up(i, entry::damaged);
+    const std::int64_t nap = std::min(tending_ns(position, now - began), how.deadline_ns - now);
+    const timespec timeout{nap / 1'000'000'000, nap % 1'000'000'000};
+    const state mine = cells_.state_of(i);
+    if (mine.where() == kind::waits) shared_futex_wait(bits, static_cast<std::uint32_t>(mine.bits), &timeout);
+  }
+  line.parked.store(0, std::memory_order_relaxed);
+  line.entered_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
+  return entry::entered;
+}
+
+entry core::give_up(unsigned i, entry why) {
+  cells_.map().lines[i].parked.store(0);
+  const outcome result = protocol_.abandon(i);
+  if (result == outcome::entered) {
+    cells_.map().lines[i].entered_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
+    return entry::entered;
+  }
+  protocol_.advance();  // whoever was behind may fit where this one did not
+  return result == outcome::retired ? entry::removed : why;
+}
+
+/// Looks after the gate for queued member i: applies what is pending, buries the dead it depends on. Its position.
+int core::tend(unsigned i) {
+  for (;;) {
+    protocol_.settled();
+    if (cells_.state_of(i).where() != kind::waits) return 0;
+    const std::uint64_t mine = cells_.order_of(i);
+    int position = 0;
+    unsigned ahead = 0;
+    std::uint64_t nearest = 0;
+    for (unsigned j = 0, n = cells_.members(); j < n; ++j) {
+      if (j == i || cells_.state_of(j).where() != kind::waits) continue;
+      const std::uint64_t order = cells_.order_of(j);
+      if (order >= mine) continue;
+      if (position++ == 0 || order > nearest) {
+        nearest = order;
+        ahead = j;
+      }
+    }
+    if (position > 0) {
+      if (protocol_.heal(ahead)) continue;
+      return position;
+    }
+    for (unsigned j = 0, n = cells_.members(); j < n; ++j)
+      if (cells_.state_of(j).where() == kind::in) protocol_.heal(j);
+    protocol_.advance();
+    return 0;
+  }
+}
+
+void core::leave(unsigned i, word& became) {
+  protocol_.leave(i, became);
+  if (became.waiting()) protocol_.advance();
+}
+
+int core::take_slot(unsigned i) {
+  const int first = protocol_.take_slot(i, slots());
+  // A gate that shrank since this member got in may have none left below its size.
+  return first >= 0 ? first : protocol_.take_slot(i, slots_max);
+}
+
+outcome core::resize(unsigned i, int slots) {
+  const outcome result = protocol_.resize(i, slots);
+  protocol_.advance();
+  return result;
+}
+
+bool core::remove(bool forced) {
+  heal_all();
+  if (!protocol_.retire(forced)) return false;
+  for (unsigned j = 0, n = cells_.members(); j < n; ++j) shared_futex_wake(cells_.map().state_bits[j]);
+  segment_.unlink_retired();
+  return true;
+}
+
+int core::heal_all() {
+  int found = 0;
+  for (unsigned j = 0, n = cells_.members(); j < n; ++j)
+    if (cells_.state_of(j).where() != kind::out && protocol_.heal(j)) ++found;
+  protocol_.advance();
+  return found;
+}
+
+bool core::seems_sound() {
+  const picture seen = look(cells_.map(), -1);
+  return !seen.settled || seen.sound;
+}
+
+}  // namespace kgate::gate_detail

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A process's end of a gate: membership, waiting, healing. What kgate::gate and the tool are made of; failures are values.
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gate/cells.hpp"
+#include "gate/segment.hpp"
+#include "kgate/gate/protocol.hpp"
+
+namespace kgate::gate_detail {
+
+inline constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
+
+/// How a member waits.
+struct patience {
+  std::int64_t deadline_ns = forever;               ///< on the monotonic clock; 0: do not wait at all
+  const std::atomic<bool>* cancelled = nullptr;     ///< looked at whenever the waiter wakes
+  void (*progress)(void*, int position) = nullptr;  ///< called now and then while waiting
+  void* progress_argument = nullptr;
+};
+
+enum class entry : unsigned char { entered, timed_out, cancelled, removed, damaged };
+
+/// Somebody inside or waiting, for people to look at.
+struct person {
+  unsigned member = 0;
+  int process = 0;
+  unsigned user = 0;
+  int weight = 0;
+  int slot = -1;               ///< the first, for those inside who took one
+  int position = 0;            ///< from 1, for those who wait
+  std::uint64_t since_ns = 0;  ///< wall clock
+  bool alive = true;
+  std::string host;
+  std::string command;
+};
+
+struct picture {
+  int slots = 0;
+  int free = 0;
+  bool settled = false;  ///< false: the gate changed faster than it could be read; numbers may not fit together
+  bool sound = false;    ///< the counts agree (invariants G3 and G4)
+  bool retired = false;
+  std::uint64_t healed = 0;
+  std::vector<person> holders;
+  std::vector<person> waiters;
+};
+
+/// The monotonic clock.
+std::int64_t now_ns();
+
+/// What a map shows. Applies the effect of the word's operation in the copy, so a read-only mapping will do. `alive` is
+/// filled in by asking the kernel if `fd` >= 0.
+picture look(const file_layout& map, int fd);
+
+class core {
+ public:
+  gate_failure open(const std::string& name, int slots, const place& where);
+
+  /// A member number for this process, or -1 and why. The command is what others see.
+  int join(std::string_view command, gate_failure& failure);
+  /// Gives the number back. The member is out.
+  void part(unsigned i) noexcept;
+
+  /// Member i asks for `weight` permits and waits as long as `how` allows. `became` is what W was made by the member itself,
+  /// or 0: the guess with which its next operation begins.
+  entry enter(unsigned i, int weight, const patience& how, word& became);
+  void leave(unsigned i, word& became);
+  /// Lets in who may enter: after a leave that saw somebody wait.
+  void advance() { protocol_.advance(); }
+  /// A slot for member i, which is inside.
+  int take_slot(unsigned i);
+  std::uint64_t take_token() { return cells_.map().tokens.fetch_add(1) + 1; }
+  bool touch(unsigned i, state theirs) { return protocol_.touch(i, theirs); }
+
+  outcome resize(unsigned i, int slots);
+  /// True if the gate is gone; false if it is in use.
+  bool remove(bool forced);
+  /// Completes what dead members left. How many there were.
+  int heal_all();
+
+  int slots() const { return cells_.size().slots(); }
+  state state_of(unsigned i) const { return cells_.state_of(i); }
+  mapped_cells& cells() { return cells_; }
+  segment& file() { return segment_; }
+
+ private:
+  entry wait(unsigned i, const patience& how);
+  entry give_up(unsigned i, entry why);
+  int tend(unsigned i);
+  bool seems_sound();
+
+  segment segment_;
+  mapped_cells cells_;
+  protocol<mapped_cells> protocol_{cells_};
+};
+
+}  // namespace kgate::gate_detail

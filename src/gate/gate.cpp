@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kgate/gate.hpp"
+
+#include <errno.h>
+
+#include <limits>
+#include <utility>
+
+#include "gate/core.hpp"
+
+namespace kgate {
+
+using namespace gate_detail;
+
+/// What the copies, members and permits of one gate object have in common. Memberships that are not in use are kept: joining
+/// costs system calls.
+struct gate::shared {
+  gate_detail::core core;
+  std::string name;
+  std::string command;
+  std::mutex mutex;
+  std::vector<unsigned> spare;
+
+  unsigned take_number() {
+    {
+      const std::lock_guard guard(mutex);
+      if (!spare.empty()) {
+        const unsigned number = spare.back();
+        spare.pop_back();
+        return number;
+      }
+    }
+    const std::lock_guard guard(mutex);  // two joiners of one open file would both get the same byte locked
+    gate_failure failure;
+    const int number = core.join(command, failure);
+    if (number < 0) throw gate_error(failure);
+    return static_cast<unsigned>(number);
+  }
+  void give_back(unsigned number) noexcept {
+    const std::lock_guard guard(mutex);
+    try {
+      spare.push_back(number);
+    } catch (const std::bad_alloc&) {
+      core.part(number);
+    }
+  }
+};
+
+namespace {
+
+gate_person to_public(const person& who) {
+  gate_person out;
+  out.process = who.process;
+  out.user = who.user;
+  out.host = who.host;
+  out.command = who.command;
+  out.since = std::chrono::system_clock::time_point(
+      std::chrono::duration_cast<std::chrono::system_clock::duration>(std::chrono::nanoseconds(who.since_ns)));
+  out.weight = who.weight;
+  out.slot = who.slot;
+  out.position = who.position;
+  return out;
+}
+
+/// True if inside, false if time ran out or it was cancelled.
+bool settle(entry result, const std::string& name) {
+  switch (result) {
+    case entry::entered:
+      return true;
+    case entry::timed_out:
+    case entry::cancelled:
+      return false;
+    case entry::removed:
+      throw gate_error({gate_errc::removed, "gate '" + name + "' was removed while waiting; open it again"});
+    case entry::damaged:
+      throw gate_error({gate_errc::damaged, "gate '" + name + "' is damaged; run `kgate doctor -n " + name + "`"});
+  }
+  return false;
+}
+
+}  // namespace
+
+gate::gate(std::string_view name, int slots, gate_options options) : shared_(std::make_shared<shared>()) {
+  shared_->name = std::string(name);
+  shared_->command = options.command.empty() ? program_invocation_short_name : options.command;
+  place where;
+  where.directory = std::move(options.directory);
+  where.mode = options.mode;
+  if (options.group >= 0) where.group = static_cast<gid_t>(options.group);
+  if (const gate_failure failure = shared_->core.open(shared_->name, slots, where)) throw gate_error(failure);
+}
+
+gate::gate(gate&&) noexcept = default;
+gate& gate::operator=(gate&&) noexcept = default;
+gate::~gate() = default;
+
+gate::member gate::join() { return {shared_, shared_->take_number()}; }
+
+gate::permit gate::enter(int weight) {
+  auto visitor = std::make_unique<member>(join());
+  visitor->enter(weight);
+  return permit(std::move(visitor));
+}
+
+std::optional<gate::permit> gate::enter(std::stop_token stop, int weight) {
+  auto visitor = std::make_unique<member>(join());
+  if (!visitor->enter(std::move(stop), weight)) return std::nullopt;
+  return permit(std::move(visitor));
+}
+
+std::optional<gate::permit> gate::try_enter(int weight) {
+  auto visitor = std::make_unique<member>(join());
+  if (!visitor->try_enter(weight)) return std::nullopt;
+  return permit(std::move(visitor));
+}
+
+int gate::slots() const noexcept { return shared_->core.slots(); }
+
+void gate::resize(int slots) {
+  if (slots < 1 || slots > slots_max)
+    throw gate_error({gate_errc::bad_slots, "a gate has 1 to " + std::to_string(slots_max) + " slots"});
+  const unsigned number = shared_->take_number();
+  const outcome result = shared_->core.resize(number, slots);
+  shared_->give_back(number);
+  if (result == outcome::retired) throw gate_error({gate_errc::removed, "gate '" + shared_->name + "' was removed"});
+}
+
+gate_status gate::status() {
+  shared_->core.heal_all();
+  const picture seen = look(shared_->core.cells().map(), -1);
+  gate_status out;
+  out.slots = seen.slots;
+  out.free = seen.free;
+  out.healed = seen.healed;
+  for (const person& who : seen.holders) out.holders.push_back(to_public(who));
+  for (const person& who : seen.waiters) out.waiters.push_back(to_public(who));
+  return out;
+}
+
+bool gate::remove(bool forced) { return shared_->core.remove(forced); }
+
+gate::member::member(std::shared_ptr<shared> owner, unsigned number) : number_(number), owner_(std::move(owner)) {
+  file_layout& map = owner_->core.cells().map();
+  word_ = &map.word_bits;
+  state_ = &map.state_bits[number];
+  entered_ns_ = &map.lines[number].entered_ns;
+}
+
+gate::member::member(member&& other) noexcept = default;
+
+gate::member& gate::member::operator=(member&& other) noexcept {
+  if (this != &other) {
+    part();
+    word_ = other.word_;
+    state_ = other.state_;
+    entered_ns_ = other.entered_ns_;
+    guess_ = other.guess_;
+    out_ = other.out_;
+    inside_ = std::exchange(other.inside_, false);
+    slots_ = std::move(other.slots_);
+    token_ = other.token_;
+    number_ = other.number_;
+    owner_ = std::move(other.owner_);
+  }
+  return *this;
+}
+
+gate::member::~member() { part(); }
+
+void gate::member::part() noexcept {
+  if (owner_ == nullptr) return;
+  if (inside_) leave();
+  owner_->give_back(number_);
+  owner_.reset();
+}
+
+std::int64_t gate::member::deadline_after(std::chrono::nanoseconds time) {
+  const std::int64_t now = now_ns();
+  return time.count() >= forever - now ? forever : now + time.count();
+}
+
+void gate::member::enter_slowly(int weight) { enter_until(forever, weight); }
+
+bool gate::member::enter(std::stop_token stop, int weight) {
+  std::atomic<bool> cancelled{false};
+  std::stop_callback on_stop(stop, [&] {
+    cancelled.store(true);
+    shared_futex_wake(*state_);
+  });
+  return enter_until(forever, weight, &cancelled);
+}
+
+bool gate::member::enter_until(std::int64_t deadline_ns, int weight, const std::atomic<bool>* cancelled) {
+  KGATE_EXPECTS(!inside_, "a member that is inside cannot enter");
+  if (weight < 1 || weight > owner_->core.slots())
+    throw gate_error({gate_errc::bad_slots, "a weight of " + std::to_string(weight) + " at a gate with " +
+                                                std::to_string(owner_->core.slots()) + " slots"});
+  patience how;
+  how.deadline_ns = deadline_ns;
+  how.cancelled = cancelled;
+  word became;
+  inside_ = settle(owner_->core.enter(number_, weight, how, became), owner_->name);
+  guess_ = became.bits;
+  out_ = owner_->core.state_of(number_).at(kind::out);
+  return inside_;
+}
+
+void gate::member::leave_slowly() {
+  KGATE_EXPECTS(inside_, "a member that is not inside cannot leave");
+  slots_.clear();
+  token_ = 0;
+  inside_ = false;
+  word became;
+  owner_->core.leave(number_, became);
+  out_ = owner_->core.state_of(number_);
+  guess_ = became.bits;
+}
+
+int gate::member::slot() {
+  KGATE_EXPECTS(inside_, "only a member that is inside has a slot");
+  if (slots_.empty()) {
+    guess_ = 0;  // leaving has slots to forget: the slow way
+    for (int left = out_.weight(); left > 0; --left) slots_.push_back(owner_->core.take_slot(number_));
+  }
+  return slots_.front();
+}
+
+std::vector<int> gate::member::slots() {
+  slot();
+  return slots_;
+}
+
+std::uint64_t gate::member::token() {
+  KGATE_EXPECTS(inside_, "only a member that is inside has a token");
+  if (token_ == 0) {
+    guess_ = 0;
+    token_ = owner_->core.take_token();
+  }
+  return token_;
+}
+
+gate::permit& gate::permit::operator=(permit&& other) noexcept {
+  if (this != &other) {
+    release();
+    member_ = std::move(other.member_);
+  }
+  return *this;
+}
+
+void gate::permit::release() noexcept { member_.reset(); }
+
+}  // namespace kgate

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "gate/core.hpp"
+
+namespace kgate::gate_detail {
+
+namespace {
+
+template <std::size_t N>
+std::string text_of(const std::array<char, N>& bytes) {
+  return {bytes.data(), strnlen(bytes.data(), N)};
+}
+
+/// Who the member is, unless it is being replaced by another one just now.
+void identify(const member_info& info, person& who) {
+  for (int tries = 0; tries < 100; ++tries) {
+    const std::uint32_t before = info.version.load(std::memory_order_acquire);
+    who.process = info.process;
+    who.user = info.user;
+    who.host = text_of(info.host);
+    who.command = text_of(info.command);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if ((before & 1) == 0 && info.version.load(std::memory_order_relaxed) == before) return;
+  }
+  who.command.assign(1, '?');
+}
+
+struct frame {
+  word w;
+  limit size;
+  std::vector<std::pair<unsigned, state>> present;
+};
+
+bool read_once(const file_layout& map, frame& out) {
+  out.w = {map.word_bits.load()};
+  out.size = {map.size_bits.load()};
+  out.present.clear();
+  const unsigned n = std::min<unsigned>(map.members_used.load(), members_max);
+  for (unsigned i = 0; i < n; ++i) {
+    state s{map.state_bits[i].load()};
+    if (i == out.w.subject()) {
+      if (out.w.operation() == op::resize)
+        out.size = out.size.next(s.weight());
+      else
+        s = effect(out.w.operation(), s);
+    }
+    if (s.where() == kind::waits || s.where() == kind::in) out.present.emplace_back(i, s);
+  }
+  return word{map.word_bits.load()} == out.w;
+}
+
+}  // namespace
+
+picture look(const file_layout& map, int fd) {
+  frame seen;
+  picture result;
+  for (int tries = 0; tries < 1000 && !result.settled; ++tries) result.settled = read_once(map, seen);
+  result.slots = seen.size.slots();
+  result.free = seen.w.free();
+  result.retired = seen.w.operation() == op::retired;
+  result.healed = map.healed.load();
+  std::vector<std::pair<std::uint64_t, person>> queue;
+  int inside = 0;
+  for (const auto& [i, s] : seen.present) {
+    person who;
+    who.member = i;
+    who.weight = s.weight();
+    identify(map.info[i], who);
+    who.alive = fd < 0 || locked_by_others(fd, member_byte(i), 2);
+    if (s.where() == kind::waits) {
+      who.since_ns = map.lines[i].queued_ns.load();
+      queue.emplace_back(map.lines[i].order.load(), std::move(who));
+      continue;
+    }
+    inside += s.weight();
+    who.since_ns = map.lines[i].entered_ns.load();
+    const std::uint64_t owner = slot_owner::of(i, s).bits;
+    for (int j = 0; j < slots_max && who.slot < 0; ++j)
+      if (map.slot_bits[j].load(std::memory_order_relaxed) == owner) who.slot = j;
+    result.holders.push_back(std::move(who));
+  }
+  std::sort(queue.begin(), queue.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& [order, who] : queue) {
+    who.position = static_cast<int>(result.waiters.size()) + 1;
+    result.waiters.push_back(std::move(who));
+  }
+  std::sort(result.holders.begin(), result.holders.end(),
+            [](const person& a, const person& b) { return a.slot < b.slot; });
+  result.sound = result.slots >= 1 && result.slots <= slots_max && result.free + inside == result.slots &&
+                 seen.w.waiting() == !result.waiters.empty();
+  return result;
+}
+
+}  // namespace kgate::gate_detail

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// kgate run: wait for a slot, run the command in it, give the slot back.
+//
+// Who holds the slot. Two locks that the kernel releases: the wrapper's own (an open-file-description lock, closed on exec) and
+// one that the command takes for itself between vfork and exec: a traditional record lock, which belongs to the process and so
+// survives exec but is not inherited by the command's children. So the slot is taken while the wrapper or the command lives,
+// and processes that the command leaves behind do not keep it.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "tools/kgate/tool.hpp"
+
+extern char** environ;
+
+namespace kgate::tool {
+
+using namespace gate_detail;
+
+namespace {
+
+std::string joined(const std::vector<char*>& words) {
+  std::string line;
+  for (const char* word : words) line += (line.empty() ? "" : " ") + std::string(word);
+  return line;
+}
+
+/// Shows the place in the queue on a terminal, a few times a second.
+struct queue_line {
+  std::string name;
+  std::int64_t began = 0;
+  std::int64_t shown = 0;
+
+  static void progress(void* self, int position) { static_cast<queue_line*>(self)->show(position); }
+  void show(int position) {
+    constexpr std::int64_t ms = 1'000'000;
+    const std::int64_t now = now_ns();
+    if (began == 0) began = now;
+    if (now - began < 300 * ms || now - shown < 250 * ms) return;
+    shown = now;
+    const std::string ahead = position == 0 ? "next in line" : std::to_string(position) + " ahead";
+    const std::string text = "\r\033[Kkgate: waiting at gate '" + name + "': " + ahead + ", " +
+                             span_text(static_cast<double>(now - began) * 1e-9);
+    if (write(STDERR_FILENO, text.data(), text.size()) < 0) shown = forever;
+  }
+  void clear() const {
+    if (shown != 0 && write(STDERR_FILENO, "\r\033[K", 4) < 0) return;
+  }
+};
+
+/// The strings of the command, with its slot put in.
+class prepared_command {
+ public:
+  prepared_command(const request& asked, const std::string& slot, int slots, std::uint64_t token) {
+    for (const char* word : asked.words) {
+      std::string text = word;
+      for (std::size_t at = text.find("{slot}"); at != std::string::npos; at = text.find("{slot}", at + slot.size()))
+        text.replace(at, 6, slot);
+      texts_.push_back(std::move(text));
+    }
+    for (std::string& text : texts_) arguments_.push_back(text.data());
+    arguments_.push_back(nullptr);
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      bool ours = false;
+      for (const char* name : {"KGATE_NAME=", "KGATE_SLOT=", "KGATE_SLOTS=", "KGATE_TOKEN="})
+        ours |= std::strncmp(*entry, name, std::strlen(name)) == 0;
+      if (!ours) environment_.push_back(*entry);
+    }
+    settings_ = {"KGATE_NAME=" + name_of(asked), "KGATE_SLOT=" + slot, "KGATE_SLOTS=" + std::to_string(slots),
+                 "KGATE_TOKEN=" + std::to_string(token)};
+    for (std::string& setting : settings_) environment_.push_back(setting.data());
+    environment_.push_back(nullptr);
+  }
+  char* const* arguments() { return arguments_.data(); }
+  char* const* environment() { return environment_.data(); }
+
+ private:
+  std::vector<std::string> texts_, settings_;
+  std::vector<char*> arguments_, environment_;
+};
+
+/// What the command's process needs between vfork and exec, where it shares this one's memory.
+struct launch {
+  core& gate;
+  unsigned member;
+  state inside;
+  int lock_fd;  ///< another opening of the gate's file, for the command's own lock
+  const sigset_t* signals_before;
+  const struct sigaction* child_action_before;
+  char* const* arguments;
+  char* const* environment;
+  volatile int error = 0;
+  volatile bool lost = false;
+};
+
+[[noreturn]] void become_command(launch& it) {
+  // Closing any descriptor of the file drops a record lock, so all others go first.
+  close(it.gate.file().fd());
+  fcntl(it.lock_fd, F_SETFD, 0);
+  struct flock range {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  range.l_start = command_byte(it.member);
+  range.l_len = 1;
+  // The lock first, then the touch: a healer that found both locks free now fails, and later ones find this one taken.
+  if (fcntl(it.lock_fd, F_SETLK, &range) != 0 || !it.gate.touch(it.member, it.inside)) {
+    it.lost = true;
+    _exit(exit_lost);
+  }
+  sigaction(SIGCHLD, it.child_action_before, nullptr);
+  sigprocmask(SIG_SETMASK, it.signals_before, nullptr);
+  execvpe(it.arguments[0], it.arguments, it.environment);
+  it.error = errno;
+  _exit(it.error == ENOENT ? exit_not_found : exit_cannot_run);
+}
+
+[[gnu::noinline]] pid_t start(launch& it) {
+  const pid_t child = vfork();
+  if (child == 0) become_command(it);
+  return child;
+}
+
+/// Waits for the command, passing signals on. Its wait status.
+int attend(pid_t child, const sigset_t& signals) {
+  for (;;) {
+    siginfo_t info{};
+    const int signal_number = sigwaitinfo(&signals, &info);
+    if (signal_number == SIGCHLD) {
+      int ended = 0;
+      const pid_t which = waitpid(child, &ended, WNOHANG | WUNTRACED);
+      if (which != child) continue;
+      if (!WIFSTOPPED(ended)) return ended;
+      // Stopped by job control: the shell must see this process stopped, too. Not after SIGSTOP, which somebody sent to the
+      // command itself and will undo there.
+      const int by = WSTOPSIG(ended);
+      if (by == SIGTSTP || by == SIGTTIN || by == SIGTTOU) raise(SIGSTOP);
+    } else if (signal_number == SIGCONT) {
+      kill(child, SIGCONT);
+    } else if (signal_number > 0 && info.si_code <= 0) {
+      kill(child, signal_number);  // what the terminal sends (si_code > 0) the command has got itself
+    }
+  }
+}
+
+sigset_t signals_to_pass_on() {
+  sigset_t set;
+  sigfillset(&set);
+  for (const int keep : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGTTIN, SIGTTOU, SIGPIPE, SIGPROF})
+    sigdelset(&set, keep);
+  return set;
+}
+
+/// Another opening of the gate's file, at a number that commands do not use. -1 if it cannot be had.
+int open_again(core& gate) {
+  const int low = open(gate.file().path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+  if (low < 0) return -1;
+  struct stat first {
+  }, second{};
+  if (fstat(gate.file().fd(), &first) != 0 || fstat(low, &second) != 0 || first.st_ino != second.st_ino ||
+      first.st_dev != second.st_dev) {
+    close(low);
+    return -1;
+  }
+  const int high = fcntl(low, F_DUPFD_CLOEXEC, 200);
+  if (high < 0) return low;
+  close(low);
+  return high;
+}
+
+/// A gate that was truncated under its users is a SIGBUS; better words than the kernel's.
+void on_bus_error(int) {
+  constexpr char text[] = "kgate: the gate's file was cut off while it was used; run `kgate doctor`\n";
+  if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(exit_lost);
+  _exit(exit_lost);
+}
+
+int failed_entry(entry why, const request& asked, const core& gate) {
+  const std::string name = name_of(asked);
+  switch (why) {
+    case entry::timed_out:
+      if (asked.try_once) {
+        complain("no slot of gate '" + name + "' is free; see `kgate status -n " + name + "`");
+        return exit_refused;
+      }
+      complain("no slot of gate '" + name + "' became free in time; see `kgate status -n " + name + "`");
+      return exit_timed_out;
+    case entry::removed:
+      complain("gate '" + name + "' was removed; the command was not started");
+      return exit_lost;
+    case entry::damaged:
+      complain("gate '" + name + "' is damaged; run `kgate doctor -n " + name + "`");
+      return exit_lost;
+    case entry::cancelled:
+    case entry::entered:
+      break;
+  }
+  static_cast<void>(gate);
+  return exit_error;
+}
+
+struct seat {
+  core gate;
+  unsigned member = 0;
+  int lock_fd = -1;
+};
+
+/// Opens the gate, joins it and waits for the slot: 0, or the exit code.
+int be_seated(const request& asked, const place& where, seat& out) {
+  const std::string name = name_of(asked);
+  gate_failure failure = out.gate.open(name, asked.slots, where);
+  if (failure.code == gate_errc::not_found && asked.slots == 0) failure = out.gate.open(name, 1, where);
+  if (failure) {
+    complain(failure.text);
+    return failure.code == gate_errc::bad_name ? exit_usage : exit_error;
+  }
+  if (asked.weight > out.gate.slots()) {
+    complain("--weight " + std::to_string(asked.weight) + " is more than the " + std::to_string(out.gate.slots()) +
+             " slots of gate '" + name + "'");
+    return exit_usage;
+  }
+  const int member = out.gate.join(joined(asked.words), failure);
+  if (member < 0) {
+    complain(failure.text);
+    return exit_error;
+  }
+  out.member = static_cast<unsigned>(member);
+  out.lock_fd = open_again(out.gate);
+  patience how;
+  if (asked.try_once) how.deadline_ns = 0;
+  if (asked.timeout_s >= 0)
+    how.deadline_ns = asked.timeout_s > 1e9 ? forever : now_ns() + std::llround(asked.timeout_s * 1e9);
+  queue_line line{name};
+  if (!asked.quiet && isatty(STDERR_FILENO) != 0) {
+    how.progress = queue_line::progress;
+    how.progress_argument = &line;
+  }
+  word became;
+  const entry result = out.gate.enter(out.member, asked.weight, how, became);
+  line.clear();
+  if (result != entry::entered) return failed_entry(result, asked, out.gate);
+  if (out.lock_fd < 0) {
+    complain("gate '" + name + "' was removed; the command was not started");
+    return exit_lost;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int run(const request& asked) {
+  signal(SIGBUS, on_bus_error);
+  place where;
+  if (!place_of(asked, where)) return exit_usage;
+  seat mine;
+  if (const int code = be_seated(asked, where, mine)) return code;
+  std::string slot;
+  for (int left = asked.weight; left > 0; --left)
+    slot += (slot.empty() ? "" : ",") + std::to_string(mine.gate.take_slot(mine.member));
+  prepared_command command(asked, slot, mine.gate.slots(), mine.gate.take_token());
+
+  const sigset_t signals = signals_to_pass_on();
+  sigset_t before;
+  sigprocmask(SIG_BLOCK, &signals, &before);
+  struct sigaction child_action {
+  }, child_action_before{};
+  child_action.sa_handler =
+      SIG_DFL;  // a parent may have left SIGCHLD ignored, and then there would be nothing to wait for
+  sigaction(SIGCHLD, &child_action, &child_action_before);
+  signal(SIGBUS, SIG_DFL);
+
+  launch it{mine.gate,
+            mine.member,
+            mine.gate.state_of(mine.member),
+            mine.lock_fd,
+            &before,
+            &child_action_before,
+            command.arguments(),
+            command.environment()};
+  const pid_t child = start(it);
+  int code = exit_error;
+  if (child < 0) {
+    complain(std::string("cannot start the command: ") + std::strerror(errno));
+  } else {
+    close(mine.lock_fd);
+    const int ended = attend(child, signals);
+    code = WIFSIGNALED(ended) ? exit_signal + WTERMSIG(ended) : WEXITSTATUS(ended);
+    if (it.error != 0) complain(std::string("cannot run '") + command.arguments()[0] + "': " + std::strerror(it.error));
+    if (it.lost) complain("the slot was lost before the command could start");
+  }
+  word became;
+  mine.gate.leave(mine.member, became);
+  return code;
+}
+
+}  // namespace kgate::tool

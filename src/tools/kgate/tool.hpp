@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What the commands of the tool have in common.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "gate/core.hpp"
+#include "tools/kgate/exit_codes.hpp"
+#include "tools/kgate/spec.hpp"
+
+namespace kgate::tool {
+
+int run(const request& asked);
+int status(const request& asked);
+int list(const request& asked);
+int top(const request& asked);
+int resize(const request& asked);
+int remove(const request& asked);
+int doctor(const request& asked);
+
+/// To standard error, with "kgate: " before it.
+void complain(std::string_view text);
+void print(std::string_view text);
+
+/// Where the gate is or shall be. False if the group is unknown, which has been said.
+bool place_of(const request& asked, gate_detail::place& out);
+std::string directory_of(const request& asked);
+std::string name_of(const request& asked);
+
+std::string user_name(unsigned user);
+/// -1 if there is no such group.
+long group_number(const std::string& group);
+std::string json_string(std::string_view text);
+/// "2026-11-15T21:00:00Z"
+std::string iso_time(std::uint64_t wall_ns);
+/// "12s", "3m05s", "2h10m", "4d3h"
+std::string span_text(double seconds);
+double seconds_since(std::uint64_t wall_ns);
+/// What is printed to a terminal must not steer it: control characters become '?'.
+std::string printable(std::string_view text);
+
+}  // namespace kgate::tool
