@@ -4,8 +4,10 @@
 /// A machine on which every step of every process waits for the scheduler: the way to run a schedule chosen by hand, by a
 /// random walk or by an adversary, on sizes that no exhaustive search reaches. It finds and measures; it proves nothing.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <type_traits>
@@ -85,10 +87,9 @@ struct machine {
     }
 
     std::uint64_t bits() const override {
-      if constexpr (std::is_same_v<T, process_id>)
-        return value_.value;
-      else
-        return static_cast<std::uint64_t>(value_);
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, &value_, std::min(sizeof bits, sizeof value_));
+      return bits;
     }
     T read(Process& p) {
       p.arrive(step_kind::read);
@@ -168,18 +169,11 @@ struct machine {
 static_assert(Machine<machine>);
 
 /// N processes that go through one instance of an algorithm again and again, one step at a time.
-template <class Algorithm>
-class arena {
+class any_arena {
  public:
-  arena(int N, int k, cost_rules rules = {}) : shared_(N, rules), algorithm_(shared_, N, k) {
-    processes_.reserve(static_cast<std::size_t>(N));
-    for (int i = 0; i < N; ++i) processes_.emplace_back(pid(i), shared_);
-    for (machine::Process& p : processes_) {
-      fibers_.push_back(std::make_unique<fiber>([this, &p](fiber& self) { live(p, self); }));
-      p.fiber_ = fibers_.back().get();
-      fibers_.back()->resume();
-    }
-  }
+  any_arena(const any_arena&) = delete;
+  any_arena& operator=(const any_arena&) = delete;
+  virtual ~any_arena() = default;
 
   int size() const { return static_cast<int>(processes_.size()); }
   const machine::Process& operator[](int i) const { return processes_[static_cast<std::size_t>(i)]; }
@@ -193,8 +187,31 @@ class arena {
     return count;
   }
 
+ protected:
+  any_arena(int N, cost_model rules) : shared_(N, rules) {
+    processes_.reserve(static_cast<std::size_t>(N));
+    for (int i = 0; i < N; ++i) processes_.emplace_back(pid(i), shared_);
+  }
+
+  memory shared_;
+  std::vector<machine::Process> processes_;
+  std::vector<std::unique_ptr<fiber>> fibers_;
+};
+
+template <class Algorithm>
+class arena final : public any_arena {
+ public:
+  arena(int N, int k, cost_model rules = {}) : any_arena(N, rules), algorithm_(shared_, N, k) {
+    for (machine::Process& p : processes_) {
+      fibers_.push_back(std::make_unique<fiber>([this, &p](fiber&) { live(p); }));
+      p.fiber_ = fibers_.back().get();
+      fibers_.back()->resume();
+    }
+  }
+  ~arena() override { fibers_.clear(); }  // unwound while the algorithm they stand in is there
+
  private:
-  void live(machine::Process& p, fiber&) {
+  [[noreturn]] void live(machine::Process& p) {
     for (;;) {
       p.label_ = "";
       p.arrive(step_kind::start);
@@ -213,10 +230,7 @@ class arena {
     }
   }
 
-  memory shared_;
   Algorithm algorithm_;
-  std::vector<machine::Process> processes_;
-  std::vector<std::unique_ptr<fiber>> fibers_;
 };
 
 }  // namespace kgate::lab::schedules

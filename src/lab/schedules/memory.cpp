@@ -7,16 +7,11 @@
 
 namespace kgate::lab::schedules {
 
-namespace {
-std::uint64_t bit(process_id p) { return std::uint64_t{1} << (p.value % 64); }
-}  // namespace
-
-memory::memory(int processes, cost_rules rules)
-    : rules_(rules), words_(static_cast<std::size_t>(processes + 63) / 64) {}
+memory::memory(int processes, cost_model rules) : rules_(rules), processes_(static_cast<std::size_t>(processes)) {}
 
 void memory::add(const cell& c) {
   cells_.push_back(&c);
-  copies_.resize(cells_.size() * words_);
+  copies_.resize(cells_.size() * processes_, copy::none);
 }
 
 std::uint64_t memory::value(std::string_view name, int instance) const {
@@ -27,33 +22,24 @@ std::uint64_t memory::value(std::string_view name, int instance) const {
   return (*found)->bits();
 }
 
-int memory::read(const cell& c, process_id p) {
-  const bool was_remote = remote(c, p);
-  word(c, p) |= bit(p);
+int memory::read(const cell& c, process_id p) { return access(c, p, access_kind::read); }
+int memory::write(const cell& c, process_id p) { return access(c, p, access_kind::write); }
+int memory::failed_cas(const cell& c, process_id p) { return access(c, p, access_kind::failed_swap); }
+
+int memory::access(const cell& c, process_id p, access_kind kind) {
+  copy& mine = copy_of(c, p);
+  const bool was_remote = rules_.remote(mine, kind, p, c.what().home);
+  const copy kept = rules_.after_own(mine, kind);
+  if (rules_.caches() && rules_.after_other(copy::exclusive, kind) != copy::exclusive) {
+    copy* all = &copies_[c.index() * processes_];
+    std::transform(all, all + processes_, all, [&](copy theirs) { return rules_.after_other(theirs, kind); });
+  }
+  mine = kept;
   return was_remote ? 1 : 0;
 }
 
-int memory::write(const cell& c, process_id p) {
-  drop_copies(c);
-  if (rules_.writer_keeps_copy) word(c, p) |= bit(p);
-  return rules_.machine == cost_rules::model::cc || c.what().home != p ? 1 : 0;
-}
-
-int memory::failed_cas(const cell& c, process_id p) {
-  if (!rules_.smart_cache) drop_copies(c);
-  word(c, p) |= bit(p);
-  return rules_.machine == cost_rules::model::cc || c.what().home != p ? 1 : 0;
-}
-
 bool memory::remote(const cell& c, process_id p) const {
-  if (rules_.machine == cost_rules::model::dsm) return c.what().home != p;
-  return (copies_[c.index() * words_ + p.value / 64U] & bit(p)) == 0;
-}
-
-std::uint64_t& memory::word(const cell& c, process_id p) { return copies_[c.index() * words_ + p.value / 64U]; }
-
-void memory::drop_copies(const cell& c) {
-  std::fill_n(copies_.begin() + static_cast<std::ptrdiff_t>(c.index() * words_), words_, 0);
+  return rules_.remote(copies_[c.index() * processes_ + p.value], access_kind::read, p, c.what().home);
 }
 
 }  // namespace kgate::lab::schedules

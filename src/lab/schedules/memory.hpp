@@ -9,18 +9,9 @@
 #include <vector>
 
 #include "kgate/core/machine.hpp"
+#include "lab/machines/cost_model.hpp"
 
 namespace kgate::lab::schedules {
-
-/// What a remote memory reference is.
-struct cost_rules {
-  enum class model : unsigned char { cc, dsm };
-  model machine = model::cc;
-  /// A CAS that fails leaves the copies of others alone.
-  bool smart_cache = true;
-  /// The writer of a variable has a copy of it afterwards (write-back); otherwise it has none (write-through).
-  bool writer_keeps_copy = true;
-};
 
 /// A variable as the memory sees it.
 class cell {
@@ -41,7 +32,7 @@ class cell {
 
 class memory {
  public:
-  memory(int processes, cost_rules rules);
+  memory(int processes, cost_model rules);
 
   std::size_t next_index() const { return cells_.size(); }
   void add(const cell& c);
@@ -57,13 +48,13 @@ class memory {
   bool remote(const cell& c, process_id p) const;
 
  private:
-  std::uint64_t& word(const cell& c, process_id p);
-  void drop_copies(const cell& c);
+  int access(const cell& c, process_id p, access_kind kind);
+  copy& copy_of(const cell& c, process_id p) { return copies_[c.index() * processes_ + p.value]; }
 
-  cost_rules rules_;
-  std::size_t words_;  ///< per variable: one bit for each process with a copy
+  cost_model rules_;
+  std::size_t processes_;
   std::vector<const cell*> cells_;
-  std::vector<std::uint64_t> copies_;
+  std::vector<copy> copies_;  ///< per variable, what each process has of it
 };
 
 }  // namespace kgate::lab::schedules
