@@ -7,6 +7,8 @@ namespace kgate::lab {
 
 catalog::choice find_algorithm(std::string_view id) { return catalog::find(id); }
 
+std::vector<const catalog::row*> algorithm_rows() { return {catalog::rows.begin(), catalog::rows.end()}; }
+
 std::unique_ptr<model> make_model(const catalog::choice& algorithm, int N, int k) {
   std::unique_ptr<model> made;
   catalog::for_each([&](const catalog::row& row, auto tag) {
