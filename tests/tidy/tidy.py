@@ -41,7 +41,7 @@ OWN = ("kgate/", "gate/", "cluster/", "lab/", "tools/", "tests/", "bench/")
 
 TOP = {".ci", ".clang-format", ".gitignore", "CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md",
        "LICENSE", "README.md", "bench", "bindings", "cmake", "docs", "examples", "include", "kgate", "kgate-lab",
-       "packages.txt", "src", "test", "tests"}
+       "man", "packages.txt", "src", "test", "tests"}
 
 STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono
 cinttypes climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/kgate-lab/arguments.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "lab/catalog/models.hpp"
+#include "lab/checker/check.hpp"
+#include "lab/checker/graph.hpp"
+#include "tools/kgate-lab/catalog_text.hpp"
+#include "tools/kgate-lab/exit_code.hpp"
+#include "tools/kgate-lab/text.hpp"
+
+namespace kgate::tool {
+
+namespace {
+
+/// A whole number; numbers beyond long long are as good as the largest.
+std::optional<long long> whole_number(const std::string& text) {
+  long long value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end != text.data() + text.size() || error == std::errc::invalid_argument) return std::nullopt;
+  if (error == std::errc::result_out_of_range)
+    return text.front() == '-' ? std::numeric_limits<long long>::min() : std::numeric_limits<long long>::max();
+  return value;
+}
+
+struct unit {
+  std::string_view name;
+  double factor;
+};
+
+/// A number that is at least zero, with a unit behind it.
+std::optional<double> with_unit(const std::string& text, std::initializer_list<unit> units) {
+  double value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value, std::chars_format::fixed);
+  if (error != std::errc{} || std::signbit(value) || !std::isfinite(value)) return std::nullopt;
+  const std::string_view behind(end, static_cast<std::size_t>(last - end));
+  for (const unit& u : units)
+    if (behind == u.name) return value * u.factor;
+  return std::nullopt;
+}
+
+std::vector<std::string> known_ids(bool with_names) {
+  std::vector<std::string> ids;
+  for (const catalog::row* row : catalog_rows()) ids.push_back(std::string(row->id) + (with_names ? "+names" : ""));
+  return ids;
+}
+
+}  // namespace
+
+int parse_number(std::string_view option, const std::string& text, int min, int max) {
+  const auto value = whole_number(text);
+  if (!value || *value < min || *value > max)
+    throw usage_error(fmt::format("{} needs a whole number from {} to {}, not '{}'", option, min, max, text));
+  return static_cast<int>(*value);
+}
+
+std::uint64_t parse_size(std::string_view option, const std::string& text) {
+  constexpr double k = 1024;
+  const auto value = with_unit(text, {{"", 1}, {"K", k}, {"M", k * k}, {"G", k * k * k}, {"T", k * k * k * k}});
+  if (!value || *value < k * k || *value > 1e18)
+    throw usage_error(fmt::format("{} needs a size of at least 1M, as in 500M or 2G, not '{}'", option, text));
+  return static_cast<std::uint64_t>(*value);
+}
+
+double parse_duration(std::string_view option, const std::string& text) {
+  const auto value = with_unit(text, {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}});
+  if (!value || *value <= 0 || *value > 1e9)
+    throw usage_error(
+        fmt::format("{} needs a duration above zero, as in 250ms, 30s, 5m or 1h, not '{}'", option, text));
+  return *value;
+}
+
+catalog::choice parse_algorithm(const std::string& id) {
+  if (const catalog::choice found = lab::find_algorithm(id)) return found;
+  const auto near = nearest(id, known_ids(id.ends_with("+names")), 3);
+  throw usage_error(
+      fmt::format("unknown algorithm '{}'; nearest are {}; 'kgate-lab list' shows all", id, fmt::join(near, ", ")));
+}
+
+instance checked_instance(const std::string& algorithm, long long N, long long k) {
+  const catalog::choice chosen = parse_algorithm(algorithm);
+  if (const std::string error = catalog::limits_error(*chosen.base, N, k); !error.empty()) throw usage_error(error);
+  if (N > lab::graph_processes_max)
+    throw usage_error(fmt::format("the checker takes at most {} processes, but N = {}", lab::graph_processes_max, N));
+  return {chosen, static_cast<int>(N), static_cast<int>(k)};
+}
+
+instance parse_instance(const std::string& algorithm, const std::string& N, const std::string& k) {
+  const catalog::choice chosen = parse_algorithm(algorithm);
+  const auto number = [&](const char* option, const std::string& text) {
+    if (const auto value = whole_number(text)) return *value;
+    throw usage_error(fmt::format("{} needs a whole number, with 1 <= k <= N <= {}, not '{}'", option,
+                                  std::min(chosen.base->allowed.N_max, lab::graph_processes_max), text));
+  };
+  const long long processes = number("-N", N);
+  return checked_instance(algorithm, processes, number("-k", k));
+}
+
+std::string parse_property(const std::string& text) {
+  const auto& known = lab::known_properties();
+  if (std::find(known.begin(), known.end(), text) != known.end()) return text;
+  throw usage_error(fmt::format("unknown property '{}'; allowed are {}", text, fmt::join(known, ", ")));
+}
+
+void check_mutation(const catalog::choice& algorithm, const lab::mutation& wrong) {
+  std::vector<std::string> labels;
+  for (const embedded_source& source : sources_of(algorithm)) {
+    if (source.text.find('"' + wrong.label + '"') != std::string_view::npos) return;
+    for (const auto& [label, line] : labels_of(source.text))
+      if (std::find(labels.begin(), labels.end(), label) == labels.end()) labels.push_back(label);
+  }
+  throw usage_error(fmt::format("{} has no statement labelled '{}'; its labels are {}", algorithm.id(), wrong.label,
+                                fmt::join(labels, ", ")));
+}
+
+lab::mutation parse_mutation(const catalog::choice& algorithm, const std::string& text) {
+  lab::mutation wrong;
+  try {
+    wrong = lab::mutation::parse(text);
+  } catch (const std::invalid_argument& e) {
+    throw usage_error(e.what());
+  }
+  check_mutation(algorithm, wrong);
+  return wrong;
+}
+
+}  // namespace kgate::tool
