@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kgate/core/contracts.hpp"
+#include "lab/checker/fairness.hpp"
 #include "lab/checker/graph.hpp"
 #include "lab/checker/liveness.hpp"
 #include "lab/checker/local_analysis.hpp"
@@ -103,6 +104,10 @@ class checking {
       starvation(r);
     } else if (name == "bounded-exit") {
       bounded_exit(r);
+    } else if (name == "k-fcfs" || name == "fife") {
+      doorway_order(r);
+    } else if (name == "bounded-waiting") {
+      bounded_waiting(r);
     }
   }
 
@@ -171,13 +176,90 @@ class checking {
       return;
     }
     if (!linked()) return undecided(r, watch_.why());
-    by_lasso(r, find_endless_exit(*graph_, *depths_, watch_, request_.limits.threads), "a process takes steps in its exit for ever");
+    by_lasso(r, find_endless_exit(*graph_, *depths_, watch_, request_.limits.threads),
+             "a process takes steps in its exit for ever");
   }
 
   void by_lasso(property_result& r, const liveness_result& found, const std::string& what) {
     if (found.found) return violated(r, found.found->entry, what, *found.found);
     if (!found.complete) return undecided(r, watch_.why());
     r.is = verdict::holds;
+  }
+
+  /// k-fcfs and fife: an order that later ones must respect.
+  void doorway_order(property_result& r) {
+    if (!fairness_decidable(r)) return;
+    const doorways marks = doorways_of(program_);
+    if (marks == doorways::none)
+      return undecided(
+          r, "not applicable: the algorithm's text marks no end of a doorway, so there is no order to respect");
+    const bool fife = r.name == "fife";
+    if (fife && !enabledness_known()) return undecided(r, watch_.why());
+    const fairness_result found =
+        fife ? find_fife_violation(explored_, *graph_, *enabled_, watch_, request_.limits.threads)
+             : find_kfcfs_violation(explored_, *graph_, watch_, request_.limits.threads);
+    if (!found.found) return by_completeness(r, found);
+    const unfair_run& run = *found.found;
+    const int victim = std::countr_zero(run.overtaken);
+    if (fife)
+      unfair(r, run, victim,
+             fmt::format("process {1} started after process {0} was past its doorway and got inside; process {0} can "
+                         "be kept out for ever",
+                         victim, run.by));
+    else
+      unfair(r, run, -1,
+             fmt::format(
+                 "process {} started after k others ({}) were past their doorways and got inside before any of them",
+                 run.by, fmt::join(members(run.overtaken), ", ")));
+  }
+
+  void bounded_waiting(property_result& r) {
+    if (!fairness_decidable(r)) return;
+    if (!enabledness_known()) return undecided(r, watch_.why());
+    const waiting_result found = find_waiting_bound(explored_, *graph_, *depths_, *enabled_, watch_);
+    if (found.found) {
+      const int victim = std::countr_zero(found.found->overtaken);
+      return unfair(r, *found.found, victim,
+                    fmt::format("process {} gets in again and again while process {} waits and is never enabled",
+                                found.found->by, victim));
+    }
+    by_completeness(r, found);
+    if (r.is != verdict::holds) return;
+    r.figures.emplace_back("b", found.b);
+    const int passages = program_.options().passages;
+    if (passages > 0 && found.b >= passages)
+      undecided(r,
+                fmt::format("with {} passages each nobody can be overtaken more often by the same process", passages));
+  }
+
+  bool fairness_decidable(property_result& r) {
+    if (!explored_.complete)
+      undecided(r, explored_.why);
+    else if (request_.symmetry)
+      undecided(r, "who is enabled is decided without symmetry only");
+    else if (!linked())
+      undecided(r, watch_.why());
+    else
+      return true;
+    return false;
+  }
+
+  bool enabledness_known() {
+    if (!enabled_) enabled_ = std::make_unique<enabledness>(*graph_, watch_, request_.limits.threads);
+    return enabled_->complete();
+  }
+
+  void by_completeness(property_result& r, const fairness_result& found) {
+    if (!found.complete) return undecided(r, watch_.why());
+    r.is = verdict::holds;
+  }
+
+  void unfair(property_result& r, const unfair_run& run, int victim, const std::string& what) {
+    violated(r, run.from, what);
+    trace& t = *r.counterexample;
+    t.victim = victim;
+    if (run.loop >= 0) t.loop = static_cast<int>(t.schedule.size()) + run.loop;
+    t.schedule.insert(t.schedule.end(), run.steps.begin(), run.steps.end());
   }
 
   bool linked() {
@@ -217,6 +299,7 @@ class checking {
   exploration explored_;
   std::unique_ptr<state_graph> graph_;
   std::unique_ptr<depths> depths_;
+  std::unique_ptr<enabledness> enabled_;
   check_result result_;
 };
 
@@ -224,19 +307,26 @@ class checking {
 
 const char* to_string(verdict v) {
   switch (v) {
-    case verdict::holds: return "holds";
-    case verdict::violated: return "violated";
-    case verdict::undecided: return "undecided";
+    case verdict::holds:
+      return "holds";
+    case verdict::violated:
+      return "violated";
+    case verdict::undecided:
+      return "undecided";
   }
   return "?";
 }
 
 const std::vector<std::string_view>& known_properties() {
-  static const std::vector<std::string_view> all{"k-exclusion", "deadlock-free", "starvation-free", "bounded-exit", "distinct-names"};
+  static const std::vector<std::string_view> all{"k-exclusion",  "deadlock-free",  "starvation-free",
+                                                 "bounded-exit", "distinct-names", "k-fcfs",
+                                                 "fife",         "bounded-waiting"};
   return all;
 }
 
-bool is_safety(std::string_view property) { return property != "starvation-free" && property != "bounded-exit"; }
+bool is_safety(std::string_view property) {
+  return property == "k-exclusion" || property == "deadlock-free" || property == "distinct-names";
+}
 
 verdict check_result::overall() const {
   verdict worst = verdict::holds;

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <deque>
 #include <mutex>
 #include <thread>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "lab/checker/components.hpp"
+#include "lab/checker/routes.hpp"
 
 namespace kgate::lab {
 
@@ -64,56 +63,16 @@ component_facts facts_of(const state_graph& g, const question& q, const std::vec
   return f;
 }
 
-/// A shortest way inside the component from `from` to a state for which arrived(s) holds, or to a step for which
-/// arrived_by(s, p) holds (that step included).
-template <class Inside, class Arrived>
-std::vector<int> way(const state_graph& g, const question& q, state_id from, Inside&& inside, Arrived&& arrived,
-                     int by, state_id& end) {
-  struct came {
-    state_id from;
-    int p;
-  };
-  std::unordered_map<state_id, came> seen{{from, {no_state, -1}}};
-  std::deque<state_id> queue{from};
-  const auto unwind = [&](state_id s) {
-    std::vector<int> steps;
-    for (; seen.at(s).from != no_state; s = seen.at(s).from) steps.push_back(seen.at(s).p);
-    std::reverse(steps.begin(), steps.end());
-    return steps;
-  };
-  while (!queue.empty()) {
-    const state_id s = queue.front();
-    queue.pop_front();
-    if (by < 0 && arrived(s)) {
-      end = s;
-      return unwind(s);
-    }
-    for (int p = 0; p < g.N(); ++p) {
-      const state_id t = g.next(s, p);
-      if (t == no_state || !q.follows(g, s, p) || !inside(t)) continue;
-      if (p == by) {
-        std::vector<int> steps = unwind(s);
-        steps.push_back(p);
-        end = t;
-        return steps;
-      }
-      if (seen.try_emplace(t, came{s, p}).second) queue.push_back(t);
-    }
-  }
-  end = from;
-  return {};
-}
-
 /// A cycle through the component on which everybody owed takes a step or is somewhere not obliged.
 std::vector<int> fair_cycle(const state_graph& g, const question& q, state_id entry, const std::unordered_set<state_id>& members,
                             process_set stepping) {
-  const auto inside = [&](state_id s) { return members.contains(s); };
   std::vector<int> cycle;
   process_set settled = ~q.owed(g.N());
   state_id here = entry;
   const auto visit = [&](state_id s) { settled |= ~g.obliged(s); };
-  const auto follow = [&](const std::vector<int>& steps) {
-    for (const int p : steps) {
+  const auto follow = [&](const std::optional<route>& way) {
+    if (!way) return;
+    for (const int p : way->steps) {
       settled |= only(p);
       cycle.push_back(p);
       here = g.next(here, p);
@@ -122,16 +81,14 @@ std::vector<int> fair_cycle(const state_graph& g, const question& q, state_id en
   };
   visit(here);
   if (q.what == question::kind::endless_exit) settled = ~only(q.victim);
+  const auto within = [&](state_id s, int p, state_id t) { return q.follows(g, s, p) && members.contains(t); };
+  const auto never = [](auto...) { return false; };
   for (int p = 0; p < g.N(); ++p) {
     if (has(settled, p)) continue;
-    state_id end = here;
-    if (has(stepping, p))
-      follow(way(g, q, here, inside, [](state_id) { return false; }, p, end));
-    else
-      follow(way(g, q, here, inside, [&](state_id s) { return !has(g.obliged(s), p); }, -1, end));
+    follow(has(stepping, p) ? shortest_route(g, here, within, never, [&](state_id, int by, state_id) { return by == p; })
+                            : shortest_route(g, here, within, [&](state_id s) { return !has(g.obliged(s), p); }, never));
   }
-  state_id end = here;
-  if (here != entry) follow(way(g, q, here, inside, [&](state_id s) { return s == entry; }, -1, end));
+  follow(shortest_route(g, here, within, [&](state_id s) { return s == entry; }, never));
   return cycle;
 }
 

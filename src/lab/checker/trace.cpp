@@ -8,6 +8,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "lab/checker/fairness_trace.hpp"
+
 namespace kgate::lab {
 
 namespace {
@@ -101,7 +103,8 @@ std::string judge_loop(const trace& t, walker& w, int N) {
     look();
   }
   if (!(w.here() == start)) return "the loop does not come back to its start";
-  if (t.property == "bounded-exit") return exit_all_along && victim_steps ? "" : "the process does not step in its exit for ever";
+  if (t.property == "bounded-exit")
+    return exit_all_along && victim_steps ? "" : "the process does not step in its exit for ever";
   for (int p = 0; p < N; ++p)
     if (!settled[p]) return fmt::format("the loop is unfair: process {} could always move and never does", p);
   if (!entry_all_along) return "no process stays in its entry all along the loop";
@@ -126,7 +129,8 @@ std::string schedule_text(const std::vector<int>& schedule) {
 std::vector<int> parse_schedule(const std::string& text) {
   std::vector<int> schedule;
   const auto fail = [&] {
-    throw std::invalid_argument(fmt::format("schedule '{}': allowed are process numbers and repetitions, as in 0,1x3,2", text));
+    throw std::invalid_argument(
+        fmt::format("schedule '{}': allowed are process numbers and repetitions, as in 0,1x3,2", text));
   };
   std::size_t at = 0;
   const auto number = [&]() -> int {
@@ -166,14 +170,19 @@ std::string trace::replay_command() const {
 
 std::string describe(const trace& t, program& p) {
   walker w(p);
+  doorway_order order(p.N());
   std::string text = fmt::format("  initially: {}\n", all_values(w, p));
   for (std::size_t i = 0; i < t.schedule.size(); ++i) {
     if (static_cast<int>(i) == t.loop) {
       if (!t.crashed.empty()) text += fmt::format("  -- crashed from here on: {}\n", numbers(t.crashed));
       text += "  -- from here on, for ever:\n";
     }
-    const step_record r = w.step(t.schedule[i]);
+    const step_record r = order.step(w, t.schedule[i]);
     text += fmt::format("  {:4}  p{:<3} {:>4}: {:<44} {}\n", i + 1, r.process, r.label, action(r), moves_to(r));
+    if (is_fairness(t.property) && r.after == region::critical && r.before != region::critical &&
+        !order.before(r.process).empty())
+      text += fmt::format("  -- p{} is inside; past their doorway before it started, and still there: {}\n", r.process,
+                          numbers(order.before(r.process)));
   }
   if (t.loop == static_cast<int>(t.schedule.size()) || t.loop < 0)
     if (!t.crashed.empty()) text += fmt::format("  -- crashed from here on: {}\n", numbers(t.crashed));
@@ -211,8 +220,9 @@ nlohmann::json to_json(const trace& t, program& p) {
   auto& steps = j["steps"] = nlohmann::json::array();
   for (const int q : t.schedule) {
     const step_record r = w.step(q);
-    nlohmann::json s{{"process", r.process}, {"label", r.label}, {"operation", to_string(r.op)}, {"variable", r.variable},
-                     {"observed", r.observed}, {"before", to_string(r.before)}, {"after", to_string(r.after)}};
+    nlohmann::json s{{"process", r.process},       {"label", r.label},       {"operation", to_string(r.op)},
+                     {"variable", r.variable},     {"observed", r.observed}, {"before", to_string(r.before)},
+                     {"after", to_string(r.after)}};
     if (r.written) s["written"] = *r.written;
     s["enabled"] = enabled();
     steps.push_back(std::move(s));
@@ -223,7 +233,8 @@ nlohmann::json to_json(const trace& t, program& p) {
 trace trace_from_json(const nlohmann::json& j) {
   if (!j.is_object() || j.value("format", "") != "kgate-trace")
     throw std::invalid_argument("not a trace: the field \"format\" must be \"kgate-trace\"");
-  if (!j.contains("version") || j["version"] != 1) throw std::invalid_argument("a trace of another version: only version 1 is read");
+  if (!j.contains("version") || j["version"] != 1)
+    throw std::invalid_argument("a trace of another version: only version 1 is read");
   try {
     trace t;
     t.of.algorithm = j.at("algorithm").get<std::string>();
@@ -249,10 +260,12 @@ std::string validate(const trace& t, program& p) {
   if (t.victim >= N) return fmt::format("process {} does not exist: N = {}", t.victim, N);
   for (const int q : t.crashed)
     if (q < 0 || q >= N) return fmt::format("process {} does not exist: N = {}", q, N);
-  walker w(p);
   const std::size_t stem = t.loop < 0 ? t.schedule.size() : static_cast<std::size_t>(t.loop);
   for (std::size_t i = 0; i < t.schedule.size(); ++i)
-    if (t.schedule[i] < 0 || t.schedule[i] >= N) return fmt::format("step {}: process {} does not exist: N = {}", i + 1, t.schedule[i], N);
+    if (t.schedule[i] < 0 || t.schedule[i] >= N)
+      return fmt::format("step {}: process {} does not exist: N = {}", i + 1, t.schedule[i], N);
+  if (is_fairness(t.property)) return judge_fairness(t, p);
+  walker w(p);
   for (std::size_t i = 0; i < stem; ++i) {
     if (!w.can_move(t.schedule[i])) return fmt::format("step {}: process {} cannot move", i + 1, t.schedule[i]);
     w.step(t.schedule[i]);
