@@ -43,6 +43,15 @@ TEST(catalog, for_each_visits_the_rows_in_order) {
   EXPECT_EQ(at, rows.size());
 }
 
+TEST(catalog, for_each_native_leaves_out_what_is_not_native) {
+  std::set<std::string_view> native, visited;
+  for (const row* one : rows)
+    if (one->native) native.insert(one->id);
+  for_each_native([&](const row& one, auto) { visited.insert(one.id); });
+  EXPECT_EQ(visited, native);
+  EXPECT_LT(visited.size(), rows.size());
+}
+
 TEST(catalog, has_every_shape_of_anderson_and_moir) {
   for (const char* shape : {"chain", "tree", "fastpath-tree", "fastpath-nested"})
     for (const char* block : {"cc", "dsm", "dsm-small"})

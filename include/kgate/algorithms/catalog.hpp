@@ -14,6 +14,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "kgate/algorithms/afek94_bounded_timestamps.hpp"
 #include "kgate/algorithms/afek94_figure2.hpp"
@@ -544,6 +545,18 @@ template <class F>
 constexpr void for_each(F&& f) {
   std::apply([&](const auto&... one) { (f(one.about, typename std::remove_cvref_t<decltype(one)>::tag{}), ...); },
              table);
+}
+
+/// The same for the entries that make sense on the native machine; f is not even instantiated for the others, whose shared
+/// variables may be larger than a machine has atomic operations for.
+template <class F>
+constexpr void for_each_native(F&& f) {
+  const auto call = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    constexpr const auto& one = std::get<I>(table);
+    if constexpr (one.about.native) f(one.about, typename std::remove_cvref_t<decltype(one)>::tag{});
+  };
+  [&]<std::size_t... I>(std::index_sequence<I...>) { (call(std::integral_constant<std::size_t, I>{}), ...); }
+  (std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<decltype(table)>>>{});
 }
 
 /// The rows alone.
