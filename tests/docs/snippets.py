@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Holds the documents to their word. Every ```cpp block of README.md, CONTRIBUTING.md and docs/ is compiled, and run if it
-has a main; every ./kgate-lab line of their ```sh blocks is run and must exit with 0, or with n if the line ends in
-"# exit n". Lines may be continued with a backslash.
+has a main; every ./kgate and ./kgate-lab line of their ```sh blocks is run and must exit with 0, or with n if the line ends
+in "# exit n". Lines may be continued with a backslash. Gates are made in a folder that is thrown away.
 """
 import argparse
+import os
 import re
 import shlex
 import subprocess
@@ -39,65 +40,67 @@ def fault(place, what, done):
     return f"{place}: {what}: exit code {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-3000:]}"
 
 
-def cpp_faults(place, text, compiler, include):
+def cpp_faults(place, text, compiler, include, library):
     with tempfile.TemporaryDirectory() as folder:
         source, program = Path(folder, "snippet.cpp"), Path(folder, "snippet")
         source.write_text(text)
         whole = re.search(r"^int main\(", text, re.M)
-        target = ["-o", program] if whole else ["-fsyntax-only"]
+        target = [*([library] if library else []), "-o", program] if whole else ["-fsyntax-only"]
         done = run([compiler, *FLAGS, f"-I{include}", source, *target])
         if done.returncode != 0:
             return [fault(place, "does not compile", done)]
         if whole:
-            done = run([program])
+            done = run([program], env={**os.environ, "KGATE_DIR": folder})
             if done.returncode != 0:
                 return [fault(place, "fails", done)]
     return []
 
 
-def lab_lines(first, text):
+def commands_of(first, text):
     number = first
     for line in re.sub(r"\\\n", "\\\\\0", text).split("\n"):
         whole = line.replace("\\\0", " ")
-        if whole.startswith("./kgate-lab "):
+        if re.match(r"\./kgate(-lab)?\s", whole):
             command, _, comment = whole.partition(" #")
             wanted = re.search(r"exit (\d+)$", comment)
             yield number, command.strip(), int(wanted[1]) if wanted else 0
         number += 1 + line.count("\0")
 
 
-def lab_faults(place, command, wanted, lab):
+def command_faults(place, command, wanted, programs):
     with tempfile.TemporaryDirectory() as folder:
-        done = run([lab, *shlex.split(command)[1:]], cwd=folder)
+        # The shell reads the line as it would the user's, but for the launcher.
+        line = re.sub(r"^\./(kgate(-lab)?)", lambda found: shlex.quote(str(programs / found[1])), command)
+        done = run(["bash", "-c", line], cwd=folder, env={**os.environ, "KGATE_DIR": folder})
     return [] if done.returncode == wanted else [fault(place, f"{command} (wanted {wanted})", done)]
 
 
-def check(root, compiler, lab):
-    """The faults, and how many snippets of each kind were tried. Without `lab` its lines are left out."""
-    found, programs, commands = [], 0, 0
+def check(root, compiler, programs, library=None):
+    """The faults, and how many snippets of each kind were tried. Lines for a program that is not there are faults."""
+    found, snippets, commands = [], 0, 0
     for page in pages(root):
         name = page.relative_to(root)
         for line, text in blocks(page, "cpp"):
-            programs += 1
-            found += cpp_faults(f"{name}:{line}", text, compiler, root / "include")
+            snippets += 1
+            found += cpp_faults(f"{name}:{line}", text, compiler, root / "include", library)
         for first, text in blocks(page, "sh"):
-            for line, command, wanted in lab_lines(first, text):
+            for line, command, wanted in commands_of(first, text):
                 commands += 1
-                if lab:
-                    found += lab_faults(f"{name}:{line}", command, wanted, lab)
-    return found, programs, commands
+                found += command_faults(f"{name}:{line}", command, wanted, programs)
+    return found, snippets, commands
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root", type=Path)
     parser.add_argument("--compiler", default="c++")
-    parser.add_argument("--lab", type=Path, help="the program to run for ./kgate-lab")
+    parser.add_argument("--programs", type=Path, required=True, help="where kgate and kgate-lab are")
+    parser.add_argument("--library", type=Path, help="what programs are linked with")
     options = parser.parse_args()
-    found, programs, commands = check(options.root, options.compiler, options.lab)
+    found, snippets, commands = check(options.root, options.compiler, options.programs.resolve(), options.library)
     print("\n".join(found))
-    print(f"docs: {programs} C++ snippets, {commands} commands, {len(found)} faults")
-    return 1 if found or programs == 0 or commands == 0 else 0
+    print(f"docs: {snippets} C++ snippets, {commands} commands, {len(found)} faults")
+    return 1 if found or snippets == 0 or commands == 0 else 0
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import snippets
 
-# Stands in for kgate-lab: `exit N` exits with N.
+# Stands in for the programs: `exit N` exits with N.
 LAB = '#!/bin/sh\n[ "$1" = exit ] && exit "$2"\n[ "$1 $2" = "two words" ]\n'
 
 
@@ -18,10 +18,11 @@ class Snippets(unittest.TestCase):
             (root / "docs").mkdir()
             (root / "README.md").write_text(readme)
             (root / "docs" / "page.md").write_text(page)
-            lab = root / "lab"
-            lab.write_text(LAB)
-            lab.chmod(0o755)
-            return snippets.check(root, "c++", lab)
+            for name in ("kgate", "kgate-lab"):
+                program = root / name
+                program.write_text(LAB)
+                program.chmod(0o755)
+            return snippets.check(root, "c++", root)
 
     def cpp(self, text):
         return f"# x\n\n```cpp\n{text}\n```\n"
@@ -31,7 +32,8 @@ class Snippets(unittest.TestCase):
 
     def test_what_holds(self):
         for text in (self.cpp("int main() { return 0; }"), self.cpp("int f();"), self.sh("./kgate-lab exit 0"),
-                     self.sh("./kgate-lab exit 3  # exit 3"), self.sh("./kgate-lab two \\\n  words   # why"), self.sh("false")):
+                     self.sh("./kgate-lab exit 3  # exit 3"), self.sh("./kgate-lab two \\\n  words   # why"),
+                     self.sh("./kgate exit $((1 + 1))  # exit 2"), self.sh('./kgate two "words"'), self.sh("false")):
             with self.subTest(text):
                 self.assertEqual(self.check(text)[0], [])
 
@@ -41,6 +43,7 @@ class Snippets(unittest.TestCase):
                               (self.cpp("int f( { }"), "README.md:4: does not compile"),
                               (self.cpp("int main(int c, char**) { return 0; }"), "does not compile"),
                               (self.sh("./kgate-lab exit 1"), "README.md:4: ./kgate-lab exit 1 (wanted 0): exit code 1"),
+                              (self.sh("./kgate exit 1"), "README.md:4: ./kgate exit 1 (wanted 0): exit code 1"),
                               (self.sh("x\n./kgate-lab exit 0  # exit 3"), "README.md:5: ./kgate-lab exit 0 (wanted 3)"),
                               (self.sh("a \\\n b\n./kgate-lab exit 1"), "README.md:6: ")):
             with self.subTest(text):

@@ -15,7 +15,17 @@ from pathlib import Path
 SOURCE, BUILD, COMPILER = Path(), Path(), ""
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Werror"]
-MAIN = "int other();\nint main() { return other(); }\n"
+# One of the two asks the compiled part for something, so that its library must be found too.
+MAIN = """int other();
+int main() {
+  try {
+    kgate::gate("no/name");
+  } catch (const kgate::gate_error&) {
+    return other();
+  }
+  return 1;
+}
+"""
 OTHER = "int other();\nint other() { return 0; }\n"
 
 
@@ -48,7 +58,7 @@ class Package(unittest.TestCase):
         (project / "other.cpp").write_text("".join(reversed(lines)) + OTHER)
         (project / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.25)\nproject(user CXX)\n" + find +
-            "\nadd_executable(user main.cpp other.cpp)\ntarget_link_libraries(user PRIVATE kgate::kgate)\n"
+            "\nadd_executable(user main.cpp other.cpp)\ntarget_link_libraries(user PRIVATE kgate::gate)\n"
             "if(TARGET kgate-lab OR TARGET gtest)\n  message(FATAL_ERROR \"too much was built\")\nendif()\n")
         return project
 

@@ -164,6 +164,14 @@ def placement(tree):
             yield name, "sources end in .cpp, headers in .hpp"
 
 
+def names_source(text, path):
+    """Whether this CMakeLists.txt names the source: itself, by a pattern, or with a variable in the name."""
+    if path.name in text or re.search(r"GLOB\w*\s[^)]*\*" + re.escape(path.suffix), text):
+        return True
+    with_variable = re.findall(r"[\w.${}]*\$\{\w+\}[\w.${}]*\.c(?:pp)?\b", text)
+    return any(re.fullmatch(re.sub(r"\\\$\\\{\w+\\\}", r"\\w+", re.escape(n)), path.name) for n in with_variable)
+
+
 def reachable(tree):
     spelled = {}
     for name, text in tree.code():
@@ -183,7 +191,7 @@ def reachable(tree):
         path = PurePosixPath(name)
         if path.suffix in {".cpp", ".c"}:
             above = [lists[str(f / "CMakeLists.txt")] for f in path.parents if str(f / "CMakeLists.txt") in lists]
-            if not any(path.name in t or re.search(r"GLOB\w*\s[^)]*\*" + re.escape(path.suffix), t) for t in above):
+            if not any(names_source(t, path) for t in above):
                 yield name, "no CMakeLists.txt above names this source"
         elif path.suffix in SCRIPTS:
             if not any(path.stem in t for n, t in tree.files.items() if n != name):

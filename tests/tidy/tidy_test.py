@@ -95,6 +95,7 @@ FINE = [
     ("a note with an owner", "src/lab/checker/explorer.cpp", lambda t: t + "// TO" "DO(ada): why\n"),
     ("a link in code", "docs/architecture.md", lambda t: t + "`[a](b.md)`\n\n```md\n[a](b.md)\n```\n"),
     ("a source found by a pattern", "tests/unit/CMakeLists.txt", SPDX_HASH + "file(GLOB sources *.cpp)\n"),
+    ("a source with a variable in its name", "tests/unit/CMakeLists.txt", SPDX_HASH + "add_library(x unit_${kind}.cpp)\n"),
     ("a file of exactly the length", "docs/architecture.md", "x\n" * 700),
 ]
 
@@ -120,6 +121,10 @@ class Tidy(unittest.TestCase):
             with self.subTest(what):
                 found = self.faults([(name, change)])
                 self.assertTrue(any(r == rule and w.split(":")[0] == name and message in m for r, w, m in found), found)
+
+    def test_a_variable_that_does_not_fit(self):
+        found = self.faults([("tests/unit/CMakeLists.txt", SPDX_HASH + "add_library(x other_${kind}.cpp)\n")])
+        self.assertEqual([(rule, where) for rule, where, _ in found], [("reachable", "tests/unit/unit_test.cpp")])
 
     def test_line_numbers(self):
         found = self.faults([("packages.txt", "a\nb \n")])
