@@ -18,6 +18,11 @@ catalog::choice find_algorithm(std::string_view id);
 std::vector<const catalog::row*> algorithm_rows();
 
 /// N and k must be allowed by the row.
-std::unique_ptr<model> make_model(const catalog::choice& algorithm, int N, int k);
+std::unique_ptr<model> make_model(const catalog::choice& algorithm, int N, int k, register_kind registers = {});
+
+/// Safe registers whose domain suffices for this many passages of each process, which must be limited.
+constexpr register_kind safe_registers(int N, int passages) {
+  return {.safe = true, .domain_max = static_cast<std::uint64_t>(N) * static_cast<std::uint64_t>(passages) + 1};
+}
 
 }  // namespace kgate::lab

@@ -48,7 +48,7 @@ std::vector<int> schedule_to(exploration& e, state_id s, bool symmetry) {
             std::copy_n(to, W, reduced);
             if (canonical) canonical->reduce(reduced);
             if (!std::equal(reduced, reduced + W, e.store->record(path[i]))) return;
-            mover = it.p;
+            mover = scheduled(it.p, it.choice);
             std::copy_n(to, W, here);
           },
           [](const step&) {});
@@ -127,9 +127,14 @@ class checking {
     t.crashed = members(run.crashed);
     if (!run.cycle.empty()) {
       t.loop = static_cast<int>(t.schedule.size());
-      t.schedule.insert(t.schedule.end(), run.cycle.begin(), run.cycle.end());
+      append(t.schedule, run.cycle);
     }
     r.counterexample = std::move(t);
+  }
+
+  /// Steps of the graph as entries of a schedule.
+  void append(std::vector<int>& schedule, const std::vector<int>& steps) const {
+    for (const int i : steps) schedule.push_back(scheduled(graph_->owner(i), graph_->choice(i)));
   }
 
   void by_state(property_result& r, state_id bad, const std::string& what) {
@@ -259,7 +264,7 @@ class checking {
     trace& t = *r.counterexample;
     t.victim = victim;
     if (run.loop >= 0) t.loop = static_cast<int>(t.schedule.size()) + run.loop;
-    t.schedule.insert(t.schedule.end(), run.steps.begin(), run.steps.end());
+    append(t.schedule, run.steps);
   }
 
   bool linked() {

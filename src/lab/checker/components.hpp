@@ -4,7 +4,7 @@
 /// Strongly connected components of part of a graph (Pearce's variant of Tarjan's algorithm: one number a state), found in an
 /// order in which every component comes after those it leads to.
 ///
-/// A Graph has end(), valid(s), N() steps a state and next(s, i), where step i of s leads, or no_state.
+/// A Graph has end(), valid(s), steps() steps a state and next(s, i), where step i of s leads, or no_state.
 
 #include <cstdint>
 #include <vector>
@@ -29,11 +29,11 @@ class components {
     std::vector<state_id> pending, members;
     struct visit {
       state_id s;
-      std::uint8_t p;
+      std::uint16_t p;
       bool root;
     };
     std::vector<visit> path;
-    const int N = graph_.N();
+    const int N = graph_.steps();
     for (state_id start = 0; start < graph_.end(); ++start) {
       if (!graph_.valid(start) || number_[start] != 0 || !in(start)) continue;
       if ((start & 0xFFF) == 0 && w.over(0)) return false;

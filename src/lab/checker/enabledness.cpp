@@ -33,11 +33,11 @@ bool enabledness::decide(int p, watch& w) {
              in, [](state_id, int) { return true; },
              [&](const std::vector<state_id>& members, auto&& same) {
                const auto waits = [&](state_id s) {
-                 if (graph_.next(s, p) == no_state) return true;
-                 for (int q = 0; q < graph_.N(); ++q) {
-                   const state_id t = graph_.next(s, q);
+                 if (graph_.next(s, graph_.first(p)) == no_state) return true;
+                 for (int i = 0; i < graph_.steps(); ++i) {
+                   const state_id t = graph_.next(s, i);
                    if (t == no_state || !in(t)) continue;
-                   if ((q == p && same(t)) || known(t)) return true;
+                   if ((graph_.owner(i) == p && same(t)) || known(t)) return true;
                  }
                  return false;
                };
@@ -52,20 +52,21 @@ bool enabledness::decide(int p, watch& w) {
 
 namespace {
 
-/// p alone from s: until it is blocked, or for ever round a cycle; none if it enters.
+/// p alone from s, always by its first step: until it is blocked, or for ever round a cycle; none if it enters.
 std::optional<enabledness::endless_wait> alone(const state_graph& g, state_id s, int p) {
   enabledness::endless_wait run;
   std::unordered_map<state_id, std::size_t> met;
-  for (;; s = g.next(s, p)) {
+  const int i = g.first(p);
+  for (;; s = g.next(s, i)) {
     const auto [place, fresh] = met.emplace(s, run.steps.size());
     run.loop = place->second;
     if (!fresh) return run;
-    if (g.next(s, p) == no_state) {
+    if (g.next(s, i) == no_state) {
       run.loop = run.steps.size();
       return run;
     }
-    if (has(g.enters(s), p)) return std::nullopt;
-    run.steps.push_back(p);
+    if (g.enters(s, i)) return std::nullopt;
+    run.steps.push_back(i);
   }
 }
 
@@ -99,12 +100,13 @@ enabledness::endless_wait enabledness::wait_of(state_id s, int p, watch& w) cons
       nowhere);
   components(graph_).for_each([&](state_id here) { return reached.contains(here); }, [](state_id, int) { return true; },
                               [&](const std::vector<state_id>& members, auto&& same) {
-                                for (const state_id here : members) {
-                                  const state_id t = graph_.next(here, p);
-                                  if (t == no_state || !reached.contains(t) || !same(t)) continue;
-                                  inside.insert(members.begin(), members.end());
-                                  return false;
-                                }
+                                for (const state_id here : members)
+                                  for (int i = graph_.first(p); i < graph_.first(p + 1); ++i) {
+                                    const state_id t = graph_.next(here, i);
+                                    if (t == no_state || !reached.contains(t) || !same(t)) continue;
+                                    inside.insert(members.begin(), members.end());
+                                    return false;
+                                  }
                                 return true;
                               },
                               w);
@@ -113,7 +115,7 @@ enabledness::endless_wait enabledness::wait_of(state_id s, int p, watch& w) cons
   KGATE_EXPECTS(to.has_value(), "a process that is kept out has a cycle to go round");
   const auto within = [&](state_id, int, state_id t) { return inside.contains(t); };
   const auto turn = shortest_route(
-      graph_, to->end, within, [](state_id) { return false; }, [&](state_id, int q, state_id) { return q == p; });
+      graph_, to->end, within, [](state_id) { return false; }, [&](state_id, int i, state_id) { return graph_.owner(i) == p; });
   const auto back = shortest_route(
       graph_, turn->end, within, [&](state_id here) { return here == to->end; }, nowhere);
   endless_wait run{to->steps, to->steps.size()};

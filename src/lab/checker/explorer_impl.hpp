@@ -175,7 +175,7 @@ class explorer {
     for_each_step<W>(
         table_, observer_, options_.contention, from,
         [&](const step& it, const std::uint64_t* to) {
-          if (it.row.where != region::remainder && !it.entry.blocked()) ++movable;
+          if (it.row.where != region::remainder && !it.entry.blocked() && it.choice == 0) ++movable;
           ++w.transitions;
           candidate& c = w.batch[w.batched++];
           for (unsigned i = 0; i < W; ++i) c.words[i] = to[i];

@@ -62,14 +62,16 @@ class order_search {
       layers_.emplace_back();
       if (depth > 0) {
         for (const state_id s : layers_[depth - 1])
-          for (int p = 0; p < graph_.N(); ++p)
-            if (arrives(s, p)) return way_to(s, depth, {p});
+          for (int i = 0; i < graph_.steps(); ++i)
+            if (arrives(s, i)) return way_to(s, depth, {i});
       }
       if (may_start) {
         for (const id_range& r : explored_.levels[depth])
-          for (state_id s = r.begin; s < r.end; ++s)
-            if (starts(s) && arrives(s, question_.late))
-              return unfair_run{s, {question_.late}, -1, question_.first, question_.late};
+          for (state_id s = r.begin; s < r.end; ++s) {
+            if (!starts(s)) continue;
+            for (int i = graph_.first(question_.late); i < graph_.first(question_.late + 1); ++i)
+              if (arrives(s, i)) return unfair_run{s, {i}, -1, question_.first, question_.late};
+          }
       }
     }
     return std::nullopt;
@@ -77,17 +79,17 @@ class order_search {
 
  private:
   bool starts(state_id s) const {
-    return where_.in_remainder(s, question_.late) && graph_.next(s, question_.late) != no_state &&
+    return where_.in_remainder(s, question_.late) && graph_.next(s, graph_.first(question_.late)) != no_state &&
            where_.all_past_doorway(s, question_.first);
   }
   bool lasts(state_id t) const {
     return has(graph_.in_entry(t), question_.late) && where_.all_past_doorway(t, question_.first) && bad_(t);
   }
-  /// Follows p's step; true if it is the bad one.
-  bool arrives(state_id s, int p) {
-    const state_id t = graph_.next(s, p);
+  /// Follows step i; true if it is the bad one.
+  bool arrives(state_id s, int i) {
+    const state_id t = graph_.next(s, i);
     if (t == no_state) return false;
-    if (p == question_.late && has(graph_.enters(s), p)) return where_.all_past_doorway(t, question_.first) && bad_(t);
+    if (graph_.owner(i) == question_.late && graph_.enters(s, i)) return where_.all_past_doorway(t, question_.first) && bad_(t);
     if (!met_[t] && lasts(t)) {
       met_[t] = true;
       layers_.back().push_back(t);
@@ -104,31 +106,35 @@ class order_search {
       started = true;
       if (depth > 0) {
         for (const state_id before : layers_[depth - 1]) {
-          const int p = step_between(before, s);
-          if (p < 0) continue;
-          last.push_back(p);
+          const int i = step_between(before, s, 0, graph_.steps());
+          if (i < 0) continue;
+          last.push_back(i);
           s = before;
           started = false;
           break;
         }
       }
       if (started) {
-        s = start_before(s, depth);
-        last.push_back(question_.late);
+        const state_id start = start_before(s, depth);
+        last.push_back(late_step_between(start, s));
+        s = start;
       }
     }
     std::reverse(last.begin(), last.end());
     return {s, std::move(last), -1, question_.first, question_.late};
   }
-  int step_between(state_id s, state_id t) const {
-    for (int p = 0; p < graph_.N(); ++p)
-      if (graph_.next(s, p) == t) return p;
+  int step_between(state_id s, state_id t, int from, int to) const {
+    for (int i = from; i < to; ++i)
+      if (graph_.next(s, i) == t) return i;
     return -1;
+  }
+  int late_step_between(state_id s, state_id t) const {
+    return step_between(s, t, graph_.first(question_.late), graph_.first(question_.late + 1));
   }
   state_id start_before(state_id t, std::size_t depth) const {
     for (const id_range& r : explored_.levels[depth])
       for (state_id s = r.begin; s < r.end; ++s)
-        if (graph_.next(s, question_.late) == t && starts(s)) return s;
+        if (late_step_between(s, t) >= 0 && starts(s)) return s;
     KGATE_EXPECTS(false, "a state met in order has a start before it");
     return no_state;
   }
@@ -187,10 +193,11 @@ class waiting_search {
         [&](const std::vector<state_id>& members, auto&& same) {
           std::array<std::uint8_t, graph_processes_max> most{};
           for (const state_id s : members)
-            for (int q = 0; q < N; ++q) {
-              const state_id t = graph_.next(s, q);
+            for (int i = 0; i < graph_.steps(); ++i) {
+              const int q = graph_.owner(i);
+              const state_id t = graph_.next(s, i);
               if (t == no_state) continue;
-              const bool enters = q != p && has(graph_.enters(s), q);
+              const bool enters = q != p && graph_.enters(s, i);
               if (!in(t)) {
                 if (enters) most[q] = std::max<std::uint8_t>(most[q], 1);
                 continue;
@@ -224,7 +231,7 @@ class waiting_search {
     const auto within = [&](state_id, int, state_id t) { return inside.contains(t); };
     const auto to = shortest_route(
         graph_, from, within, [](state_id) { return false; },
-        [&](state_id s, int mover, state_id) { return mover == q && has(graph_.enters(s), q); });
+        [&](state_id s, int i, state_id) { return graph_.owner(i) == q && graph_.enters(s, i); });
     const auto back = shortest_route(
         graph_, to->end, within, [&](state_id s) { return s == from; }, [](state_id, int, state_id) { return false; });
     unfair_run run{from, to->steps, 0, only(p), q};
@@ -256,7 +263,7 @@ fairness_result find_fife_violation(exploration& e, const state_graph& g, const 
   if (result.found) {
     unfair_run& run = *result.found;
     state_id end = run.from;
-    for (const int p : run.steps) end = g.next(end, p);
+    for (const int i : run.steps) end = g.next(end, i);
     const enabledness::endless_wait after = who.wait_of(end, std::countr_zero(run.overtaken), w);
     run.loop = static_cast<int>(run.steps.size() + after.loop);
     run.steps.insert(run.steps.end(), after.steps.begin(), after.steps.end());

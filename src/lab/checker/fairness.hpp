@@ -33,7 +33,7 @@ namespace kgate::lab {
 /// A bad run: a path to `from`, then `steps`, of which those from `loop` on repeat for ever (-1: the run ends with them).
 struct unfair_run {
   state_id from = no_state;
-  std::vector<int> steps;
+  std::vector<int> steps;  ///< the steps of the graph, in order
   int loop = -1;
   process_set overtaken = 0;
   int by = -1;

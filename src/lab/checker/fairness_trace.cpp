@@ -54,7 +54,7 @@ struct follower {
   template <class After>
   std::string follow(std::size_t from, std::size_t to, After&& after) {
     for (std::size_t i = from; i < to; ++i) {
-      if (!w.can_move(schedule[i])) return fmt::format("step {}: process {} cannot move", i + 1, schedule[i]);
+      if (std::string wrong = cannot_step(schedule[i], w, i); !wrong.empty()) return wrong;
       after(i, order.step(w, schedule[i]));
     }
     return "";
@@ -132,11 +132,12 @@ std::string judge_waiting(const trace& t, program& p) {
 
 }  // namespace
 
-step_record doorway_order::step(walker& w, int q) {
+step_record doorway_order::step(walker& w, int entry) {
+  const int q = scheduled_process(entry);
   const bool starts = !w.outside(q);
   if (starts)
     for (std::size_t p = 0; p < first_.size(); ++p) first_[q][p] = past_doorway(w, static_cast<int>(p));
-  step_record r = w.step(q);
+  step_record r = w.step(q, scheduled_choice(entry));
   if (!past_doorway(w, q))
     for (auto& row : first_) row[q] = false;
   return r;

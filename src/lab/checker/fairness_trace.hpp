@@ -17,8 +17,8 @@ class doorway_order {
   explicit doorway_order(int N)
       : first_(static_cast<std::size_t>(N), std::vector<bool>(static_cast<std::size_t>(N), false)) {}
 
-  /// Makes q's step.
-  step_record step(walker& w, int q);
+  /// Makes the step that an entry of a schedule names.
+  step_record step(walker& w, int entry);
   /// The processes that were past their doorway before q started its present passage, and are so still.
   std::vector<int> before(int q) const;
 

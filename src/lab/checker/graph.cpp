@@ -20,13 +20,13 @@ std::vector<id_range> in_pieces(const std::vector<id_range>& used) {
 }  // namespace
 
 state_graph::state_graph(exploration& e, watch& w, const run_limits& limits)
-    : N_(e.table->source().N()), end_(e.store->end()), valid_(end_, 0) {
+    : N_(e.table->source().N()), choices_(static_cast<int>(e.table->steps_max())), end_(e.store->end()), valid_(end_, 0) {
   if (e.store->bytes(e.states) + bytes() > limits.memory_max) {
     w.end("memory limit reached");
     complete_ = false;
     return;
   }
-  next_memory_ = reserved_memory(std::size_t{end_} * static_cast<std::size_t>(N_) * sizeof(state_id));
+  next_memory_ = reserved_memory(std::size_t{end_} * static_cast<std::size_t>(steps()) * sizeof(state_id));
   mask_memory_ = reserved_memory(std::size_t{end_} * 4 * sizeof(process_set));
   next_ = static_cast<state_id*>(next_memory_.data());
   obliged_ = static_cast<process_set*>(mask_memory_.data());
@@ -45,7 +45,7 @@ state_graph::state_graph(exploration& e, watch& w, const run_limits& limits)
 }
 
 std::uint64_t state_graph::bytes() const {
-  return std::uint64_t{end_} * (static_cast<std::uint64_t>(N_) * sizeof(state_id) + 4 * sizeof(process_set) + 1);
+  return std::uint64_t{end_} * (static_cast<std::uint64_t>(steps()) * sizeof(state_id) + 4 * sizeof(process_set) + 1);
 }
 
 template <unsigned W>
@@ -65,9 +65,9 @@ void state_graph::fill(exploration& e, const std::vector<id_range>& pieces, std:
     if (from == 0) w.report("linking", pieces[i].begin, end_ - pieces[i].begin, bytes());
     for (state_id s = pieces[i].begin; s < pieces[i].end; ++s) {
       valid_[s] = 1;
-      state_id* row = next_ + std::size_t{s} * N_;
+      state_id* row = next_ + std::size_t{s} * static_cast<std::size_t>(steps());
+      std::fill_n(row, steps(), no_state);
       for (int p = 0; p < N_; ++p) {
-        row[p] = no_state;
         const local_row& at = e.table->row(p, static_cast<local_id>(e.table->packing().local[p].get(e.store->record(s))));
         if (at.where == region::entry) entry_[s] |= only(p);
         if (at.where == region::exit) exit_[s] |= only(p);
@@ -80,7 +80,7 @@ void state_graph::fill(exploration& e, const std::vector<id_range>& pieces, std:
               enters_[s] |= only(it.p);
             wanted& one = batch.emplace_back();
             for (unsigned j = 0; j < W; ++j) one.words[j] = to[j];
-            one.place = &row[it.p];
+            one.place = &row[it.p * choices_ + it.choice];
             e.store->prefetch_slot(e.store->place(state_store::hash<W>(one.words)));
           },
           [](const step&) {});

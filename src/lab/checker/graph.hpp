@@ -28,14 +28,22 @@ class state_graph {
   int N() const { return N_; }
   state_id end() const { return end_; }
 
-  /// Where p's step leads from s; no_state if it has none (blocked, or all passages made).
-  state_id next(state_id s, int p) const { return next_[std::size_t{s} * N_ + p]; }
+  /// A process has one step in a state, or several when it reads a safe register during a write. Step i is of process owner(i).
+  int steps() const { return N_ * choices_; }
+  int owner(int i) const { return i / choices_; }
+  int choice(int i) const { return i % choices_; }
+  /// The first of p's steps: p has none in s if this one leads nowhere.
+  int first(int p) const { return p * choices_; }
+  /// Where step i leads from s; no_state if there is none (blocked, or all passages made).
+  state_id next(state_id s, int i) const { return next_[std::size_t{s} * static_cast<std::size_t>(steps()) + i]; }
   /// Processes outside their remainder that have a step: fairness obliges them to take it in the end.
   process_set obliged(state_id s) const { return obliged_[s]; }
   process_set in_entry(state_id s) const { return entry_[s]; }
   process_set in_exit(state_id s) const { return exit_[s]; }
-  /// Processes whose step from s enters the critical section.
-  process_set enters(state_id s) const { return enters_[s]; }
+  /// Does step i of s, which exists, enter the critical section?
+  bool enters(state_id s, int i) const {
+    return has(enters_[s], owner(i)) && !has(entry_[next(s, i)], owner(i));
+  }
   bool valid(state_id s) const { return valid_[s] != 0; }
   std::uint64_t bytes() const;
 
@@ -44,6 +52,7 @@ class state_graph {
   void fill(exploration& e, const std::vector<id_range>& pieces, std::size_t from, std::size_t step, watch& w);
 
   int N_;
+  int choices_;
   state_id end_;
   bool complete_ = true;
   reserved_memory next_memory_, mask_memory_;

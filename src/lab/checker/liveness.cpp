@@ -29,9 +29,10 @@ struct question {
     }
     return false;
   }
-  bool follows(const state_graph& g, state_id s, int p) const {
-    if (has(crashed, p)) return false;
-    return what != kind::deadlock || !has(g.enters(s), p);
+  /// Step i of s, which exists.
+  bool follows(const state_graph& g, state_id s, int i) const {
+    if (has(crashed, g.owner(i))) return false;
+    return what != kind::deadlock || !g.enters(s, i);
   }
   process_set owed(int N) const {
     const process_set all = N == 32 ? ~process_set{0} : only(N) - 1;
@@ -54,10 +55,11 @@ component_facts facts_of(const state_graph& g, const question& q, const std::vec
   component_facts f;
   for (const state_id s : members) {
     f.always_obliged &= g.obliged(s);
-    for (int p = 0; p < g.N(); ++p) {
-      if (has(f.stepping, p) || !q.follows(g, s, p)) continue;
-      const state_id t = g.next(s, p);
-      if (t != no_state && same(t) && q.in(g, t)) f.stepping |= only(p);
+    for (int i = 0; i < g.steps(); ++i) {
+      const int p = g.owner(i);
+      const state_id t = g.next(s, i);
+      if (t == no_state || has(f.stepping, p) || !q.follows(g, s, i)) continue;
+      if (same(t) && q.in(g, t)) f.stepping |= only(p);
     }
   }
   return f;
@@ -72,20 +74,20 @@ std::vector<int> fair_cycle(const state_graph& g, const question& q, state_id en
   const auto visit = [&](state_id s) { settled |= ~g.obliged(s); };
   const auto follow = [&](const std::optional<route>& way) {
     if (!way) return;
-    for (const int p : way->steps) {
-      settled |= only(p);
-      cycle.push_back(p);
-      here = g.next(here, p);
+    for (const int i : way->steps) {
+      settled |= only(g.owner(i));
+      cycle.push_back(i);
+      here = g.next(here, i);
       visit(here);
     }
   };
   visit(here);
   if (q.what == question::kind::endless_exit) settled = ~only(q.victim);
-  const auto within = [&](state_id s, int p, state_id t) { return q.follows(g, s, p) && members.contains(t); };
+  const auto within = [&](state_id s, int i, state_id t) { return q.follows(g, s, i) && members.contains(t); };
   const auto never = [](auto...) { return false; };
   for (int p = 0; p < g.N(); ++p) {
     if (has(settled, p)) continue;
-    follow(has(stepping, p) ? shortest_route(g, here, within, never, [&](state_id, int by, state_id) { return by == p; })
+    follow(has(stepping, p) ? shortest_route(g, here, within, never, [&](state_id, int i, state_id) { return g.owner(i) == p; })
                             : shortest_route(g, here, within, [&](state_id s) { return !has(g.obliged(s), p); }, never));
   }
   follow(shortest_route(g, here, within, [&](state_id s) { return s == entry; }, never));
@@ -111,12 +113,13 @@ liveness_result ask(const state_graph& g, const depths& d, const std::vector<que
       const question& q = questions[i];
       if (reports) w.report("looking for cycles", i, questions.size() - i, g.bytes());
       const bool finished = parts.for_each(
-          [&](state_id s) { return q.in(g, s); }, [&](state_id s, int p) { return q.follows(g, s, p); },
+          [&](state_id s) { return q.in(g, s); }, [&](state_id s, int each) { return q.follows(g, s, each); },
           [&](const std::vector<state_id>& members, auto&& same) {
             // Most components are one state in which somebody can move: settled without a second look.
             if (members.size() == 1 && q.what != question::kind::endless_exit) {
               bool loops = false;
-              for (int p = 0; p < g.N(); ++p) loops |= g.next(members[0], p) == members[0] && q.follows(g, members[0], p);
+              for (int each = 0; each < g.steps(); ++each)
+                loops |= g.next(members[0], each) == members[0] && q.follows(g, members[0], each);
               if (!loops && (g.obliged(members[0]) & q.owed(g.N())) != 0) return true;
             }
             const component_facts f = facts_of(g, q, members, same);

@@ -19,7 +19,7 @@ namespace kgate::lab {
 /// A bad infinite run: a path to `entry`, then `cycle` for ever (empty: nobody moves any more).
 struct lasso {
   state_id entry = no_state;
-  std::vector<int> cycle;  ///< the processes that step, in order
+  std::vector<int> cycle;  ///< the steps of the graph, in order
   int victim = -1;         ///< the process the property is broken for; -1: all that wait
   process_set crashed = 0;
 };

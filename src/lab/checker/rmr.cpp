@@ -80,6 +80,7 @@ class cached_graph {
   }
 
   int N() const { return steps_; }
+  int steps() const { return steps_; }
   state_id end() const { return static_cast<state_id>(valid_.size()); }
   bool valid(state_id s) const { return valid_[s] != 0; }
   state_id next(state_id s, int i) const { return next_[std::size_t{s} * steps_ + i]; }

@@ -14,24 +14,24 @@
 namespace kgate::lab {
 
 struct route {
-  std::vector<int> steps;  ///< the processes that step, in order
+  std::vector<int> steps;  ///< the steps of the graph, in order
   state_id end = no_state;
 };
 
-/// A shortest way from `from`, by steps for which follows(s, p, t) holds, to a state for which arrived(s) holds or over a step
-/// for which crosses(s, p, t) holds (that step included).
+/// A shortest way from `from`, by steps for which follows(s, i, t) holds, to a state for which arrived(s) holds or over a step
+/// for which crosses(s, i, t) holds (that step included).
 template <class Follows, class Arrived, class Crosses>
 std::optional<route> shortest_route(const state_graph& g, state_id from, Follows&& follows, Arrived&& arrived,
                                     Crosses&& crosses) {
   struct came {
     state_id from;
-    int p;
+    int step;
   };
   std::unordered_map<state_id, came> seen{{from, {no_state, -1}}};
   std::deque<state_id> queue{from};
   const auto unwind = [&](state_id s) {
     std::vector<int> steps;
-    for (; seen.at(s).from != no_state; s = seen.at(s).from) steps.push_back(seen.at(s).p);
+    for (; seen.at(s).from != no_state; s = seen.at(s).from) steps.push_back(seen.at(s).step);
     std::reverse(steps.begin(), steps.end());
     return steps;
   };
@@ -39,15 +39,15 @@ std::optional<route> shortest_route(const state_graph& g, state_id from, Follows
     const state_id s = queue.front();
     queue.pop_front();
     if (arrived(s)) return route{unwind(s), s};
-    for (int p = 0; p < g.N(); ++p) {
-      const state_id t = g.next(s, p);
-      if (t == no_state || !follows(s, p, t)) continue;
-      if (crosses(s, p, t)) {
+    for (int i = 0; i < g.steps(); ++i) {
+      const state_id t = g.next(s, i);
+      if (t == no_state || !follows(s, i, t)) continue;
+      if (crosses(s, i, t)) {
         route found{unwind(s), t};
-        found.steps.push_back(p);
+        found.steps.push_back(i);
         return found;
       }
-      if (seen.try_emplace(t, came{s, p}).second) queue.push_back(t);
+      if (seen.try_emplace(t, came{s, i}).second) queue.push_back(t);
     }
   }
   return std::nullopt;

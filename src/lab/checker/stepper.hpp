@@ -9,12 +9,14 @@
 
 namespace kgate::lab {
 
-/// A step of process p in a state: from local row `row`, observing `seen`.
+/// A step of process p in a state: from local row `row`, observing `seen`. `choice` numbers the steps p has there: more than
+/// one only if it reads a safe register during a write.
 struct step {
   int p;
   const local_row& row;
   code seen;
   step_entry entry;
+  int choice;
 };
 
 /// An observer rides along in the state's extra bits: it sees each step and may add steps of its own. This one does neither.
@@ -40,9 +42,9 @@ inline void for_each_step(tables& t, const Observer& observer, int contention, c
     const auto here = static_cast<local_id>(pack.local[p].get(from));
     const local_row& row = t.row(p, here);
     if (row.done || (crowded && row.where == region::remainder)) continue;
-    const auto observe = [&](code seen) {
+    const auto observe = [&](code seen, int choice) {
       const step_entry entry = t.step(p, here, seen);
-      const step s{p, row, seen, entry};
+      const step s{p, row, seen, entry, choice};
       std::uint64_t to[W];
       for (unsigned i = 0; i < W; ++i) to[i] = from[i];
       if (entry.blocked()) {
@@ -59,9 +61,10 @@ inline void for_each_step(tables& t, const Observer& observer, int contention, c
     };
     const auto value = static_cast<code>(row.variable.get(from));
     if (row.domain != nullptr && value == row.unstable) [[unlikely]] {
-      for (const code any : *row.domain) observe(any);
+      int choice = 0;
+      for (const code any : *row.domain) observe(any, choice++);
     } else {
-      observe(value);
+      observe(value, 0);
     }
   }
 }

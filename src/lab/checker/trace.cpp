@@ -93,10 +93,10 @@ std::string judge_loop(const trace& t, walker& w, int N) {
   };
   look();
   for (std::size_t i = static_cast<std::size_t>(t.loop); i < t.schedule.size(); ++i) {
-    const int p = t.schedule[i];
+    const int p = scheduled_process(t.schedule[i]);
     if (is_crashed(t, p)) return fmt::format("step {}: process {} has crashed", i + 1, p);
-    if (!w.can_move(p)) return fmt::format("step {}: process {} cannot move", i + 1, p);
-    const step_record r = w.step(p);
+    if (std::string wrong = cannot_step(t.schedule[i], w, i); !wrong.empty()) return wrong;
+    const step_record r = w.step(p, scheduled_choice(t.schedule[i]));
     entered |= r.after == region::critical && r.before != region::critical;
     victim_steps |= p == t.victim;
     settled[p] = true;
@@ -119,7 +119,8 @@ std::string schedule_text(const std::vector<int>& schedule) {
   for (std::size_t i = 0; i < schedule.size();) {
     std::size_t same = 1;
     while (i + same < schedule.size() && schedule[i + same] == schedule[i]) ++same;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", schedule[i]);
+    text += fmt::format("{}{}", text.empty() ? "" : ",", scheduled_process(schedule[i]));
+    if (const int choice = scheduled_choice(schedule[i]); choice > 0) text += fmt::format("?{}", choice);
     if (same > 1) text += fmt::format("x{}", same);
     i += same;
   }
@@ -130,7 +131,7 @@ std::vector<int> parse_schedule(const std::string& text) {
   std::vector<int> schedule;
   const auto fail = [&] {
     throw std::invalid_argument(
-        fmt::format("schedule '{}': allowed are process numbers and repetitions, as in 0,1x3,2", text));
+        fmt::format("schedule '{}': allowed are process numbers, repetitions and choices, as in 0,1x3,2?4", text));
   };
   std::size_t at = 0;
   const auto number = [&]() -> int {
@@ -144,7 +145,14 @@ std::vector<int> parse_schedule(const std::string& text) {
     return static_cast<int>(value);
   };
   while (at < text.size()) {
-    const int p = number();
+    int p = number();
+    if (p >= scheduled_choices_from) fail();
+    if (at < text.size() && text[at] == '?') {
+      ++at;
+      const int choice = number();
+      if (choice > 1000) fail();
+      p = scheduled(p, choice);
+    }
     int times = 1;
     if (at < text.size() && text[at] == 'x') {
       ++at;
@@ -160,6 +168,7 @@ std::vector<int> parse_schedule(const std::string& text) {
 std::string trace::replay_command() const {
   std::string text = fmt::format("kgate-lab replay --algorithm {} -N {} -k {}", of.algorithm, of.N, of.k);
   if (of.passages > 0) text += fmt::format(" --passages {}", of.passages);
+  if (of.safe_registers) text += " --memory safe";
   for (const mutation& m : of.wrong) text += fmt::format(" --mutate {}", m.text());
   text += fmt::format(" --property {}", property);
   if (victim >= 0) text += fmt::format(" --victim {}", victim);
@@ -197,6 +206,7 @@ nlohmann::json to_json(const trace& t, program& p) {
                    {"N", t.of.N},
                    {"k", t.of.k},
                    {"passages", t.of.passages},
+                   {"memory", t.of.safe_registers ? "safe" : "sc"},
                    {"property", t.property},
                    {"what", t.what},
                    {"schedule", t.schedule},
@@ -218,8 +228,8 @@ nlohmann::json to_json(const trace& t, program& p) {
   };
   j["enabled"] = enabled();
   auto& steps = j["steps"] = nlohmann::json::array();
-  for (const int q : t.schedule) {
-    const step_record r = w.step(q);
+  for (const int entry : t.schedule) {
+    const step_record r = w.step(scheduled_process(entry), scheduled_choice(entry));
     nlohmann::json s{{"process", r.process},       {"label", r.label},       {"operation", to_string(r.op)},
                      {"variable", r.variable},     {"observed", r.observed}, {"before", to_string(r.before)},
                      {"after", to_string(r.after)}};
@@ -242,6 +252,7 @@ trace trace_from_json(const nlohmann::json& j) {
     t.of.k = j.at("k").get<int>();
     t.of.passages = j.at("passages").get<int>();
     for (const auto& m : j.at("mutations")) t.of.wrong.push_back(mutation::parse(m.get<std::string>()));
+    t.of.safe_registers = j.value("memory", "sc") == "safe";
     t.property = j.at("property").get<std::string>();
     t.what = j.at("what").get<std::string>();
     t.schedule = j.at("schedule").get<std::vector<int>>();
@@ -262,13 +273,13 @@ std::string validate(const trace& t, program& p) {
     if (q < 0 || q >= N) return fmt::format("process {} does not exist: N = {}", q, N);
   const std::size_t stem = t.loop < 0 ? t.schedule.size() : static_cast<std::size_t>(t.loop);
   for (std::size_t i = 0; i < t.schedule.size(); ++i)
-    if (t.schedule[i] < 0 || t.schedule[i] >= N)
-      return fmt::format("step {}: process {} does not exist: N = {}", i + 1, t.schedule[i], N);
+    if (t.schedule[i] < 0 || scheduled_process(t.schedule[i]) >= N)
+      return fmt::format("step {}: process {} does not exist: N = {}", i + 1, scheduled_process(t.schedule[i]), N);
   if (is_fairness(t.property)) return judge_fairness(t, p);
   walker w(p);
   for (std::size_t i = 0; i < stem; ++i) {
-    if (!w.can_move(t.schedule[i])) return fmt::format("step {}: process {} cannot move", i + 1, t.schedule[i]);
-    w.step(t.schedule[i]);
+    if (std::string wrong = cannot_step(t.schedule[i], w, i); !wrong.empty()) return wrong;
+    w.step(scheduled_process(t.schedule[i]), scheduled_choice(t.schedule[i]));
   }
   if (t.loop < 0 || stem == t.schedule.size()) return judge_end(t, w, N, p.k());
   return judge_loop(t, w, N);

@@ -19,13 +19,14 @@ struct program_name {
   int k = 0;
   int passages = 0;
   mutations wrong;
+  bool safe_registers = false;  ///< --memory safe
 };
 
 struct trace {
   program_name of;
   std::string property;
   std::string what;             ///< the violation in a sentence
-  std::vector<int> schedule;    ///< the processes that step, in order
+  std::vector<int> schedule;    ///< who steps, in order: process numbers, or see scheduled()
   int loop = -1;                ///< the steps from here on repeat for ever; -1: a finite run
   int victim = -1;
   std::vector<int> crashed;     ///< do not step from `loop` on (finite run: after its end)
@@ -34,7 +35,7 @@ struct trace {
   std::string replay_command() const;
 };
 
-/// A schedule as 0,1x3,2: process 0, three steps of process 1, process 2.
+/// A schedule as 0,1x3,2?4: process 0, three steps of process 1, process 2 with the fourth other value that it can read there.
 std::string schedule_text(const std::vector<int>& schedule);
 /// Throws std::invalid_argument that says what is allowed.
 std::vector<int> parse_schedule(const std::string& text);

@@ -11,6 +11,12 @@
 
 namespace kgate::lab {
 
+/// An entry of a schedule: a process, and which of its steps if it has several (it reads a safe register during a write).
+inline constexpr int scheduled_choices_from = 256;
+constexpr int scheduled(int p, int choice) { return p + choice * scheduled_choices_from; }
+constexpr int scheduled_process(int entry) { return entry % scheduled_choices_from; }
+constexpr int scheduled_choice(int entry) { return entry / scheduled_choices_from; }
+
 struct step_record {
   int process = 0;
   std::string label;
@@ -40,19 +46,25 @@ class walker {
   const local_state& local(int p) const { return program_.local(p, locals_[p]); }
   code value(int v) const { return values_[v]; }
   bool can_move(int p);
+  /// How many steps p has here, if it can move.
+  int choices(int p) const;
   bool outside(int p) const { return local(p).where != region::remainder; }
   /// Makes p's next step, which must be possible.
-  step_record step(int p);
+  step_record step(int p, int choice = 0);
 
   program& source() { return program_; }
 
  private:
-  code seen(int p) const { return local(p).variable < 0 ? 0 : values_[local(p).variable]; }
+  bool reads_during_write(int p) const;
+  code seen(int p, int choice = 0) const;
 
   program& program_;
   std::vector<code> values_;
   std::vector<local_id> locals_;
 };
+
+/// Why entry i of a schedule is impossible where w stands; empty if it is not.
+std::string cannot_step(int entry, walker& w, std::size_t i);
 
 const char* to_string(region r);
 
