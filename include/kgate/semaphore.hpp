@@ -82,9 +82,9 @@ class basic_semaphore {
   /// less (head-of-line rule): a large request delays those behind it, and cannot be starved by them.
   /// w > permits() or w > weight_max() stops the program.
   void acquire(std::ptrdiff_t w = 1) {
-    process p(counts_);
-    typename algorithm::Private mine;
     if (w == 1) [[likely]] {
+      process p(counts_);
+      typename algorithm::Private mine;
       if (!gate_.enter(p, mine, 1)) [[unlikely]]
         wait_in_line(mine);
       note_grant();
@@ -134,9 +134,11 @@ class basic_semaphore {
     if constexpr (Fairness::overtakings_max > 0) {
       gate_.leave(p, static_cast<word>(w));
     } else {
-      const word old = gate_.hand_back(p, static_cast<word>(w));
-      KGATE_EXPECTS(L::C(old) >= full_.load(std::memory_order_relaxed) + static_cast<word>(w),
-                    "release of a permit that nobody holds");
+      const word old = gate_.put_back(p, static_cast<word>(w));
+      const word k = permits_.load(std::memory_order_relaxed);
+      // One comparison for the two rare cases: fewer than w permits were out, or somebody waits.
+      if (L::C(old) + k - L::bias - static_cast<word>(w) >= k - static_cast<word>(w - 1)) [[unlikely]]
+        settle(old, static_cast<word>(w));
     }
   }
 
@@ -150,17 +152,17 @@ class basic_semaphore {
     process p(counts_);
     const std::ptrdiff_t now = permits();
     if (k > now) {
-      full_.store(L::bias - static_cast<word>(k), std::memory_order_relaxed);
+      permits_.store(static_cast<word>(k), std::memory_order_relaxed);
       gate_.hand_back(p, static_cast<word>(k - now));
     } else if (k < now) {
       gate_.withdraw(p, static_cast<word>(now - k));
-      full_.store(L::bias - static_cast<word>(k), std::memory_order_relaxed);
+      permits_.store(static_cast<word>(k), std::memory_order_relaxed);
     }
   }
 
   /// k.
   std::ptrdiff_t permits() const noexcept {
-    return static_cast<std::ptrdiff_t>(L::bias - full_.load(std::memory_order_relaxed));
+    return static_cast<std::ptrdiff_t>(permits_.load(std::memory_order_relaxed));
   }
   /// The most permits one acquire can take: k, or the number of places if that is less.
   std::ptrdiff_t weight_max() const noexcept { return std::min(permits(), places_); }
@@ -190,7 +192,7 @@ class basic_semaphore {
   /// For tests: tickets start at `first_ticket`, which may be near the wrap.
   basic_semaphore(std::ptrdiff_t k, std::size_t places, std::uint64_t first_ticket)
       : places_((check_permits(k), check_places(places))),
-        full_(L::bias - static_cast<word>(k)),
+        permits_(static_cast<word>(k)),
         gate_(memory_, static_cast<int>(places_), static_cast<int>(k), first_ticket) {}
 
  private:
@@ -216,7 +218,13 @@ class basic_semaphore {
     return now + std::chrono::ceil<patience::clock::duration>(timeout);
   }
 
-  [[gnu::noinline]] void wait_in_line(typename algorithm::Private& mine) {
+  [[gnu::noinline]] void settle(word old, word w) {
+    KGATE_EXPECTS(L::C(old) >= L::bias - permits_.load(std::memory_order_relaxed) + w,
+                  "release of a permit that nobody holds");
+    process p(counts_);
+    gate_.admit(p, old, w);
+  }
+  [[gnu::noinline]] void wait_in_line(typename algorithm::Private mine) {
     process p(counts_);
     gate_.wait(p, mine);
   }
@@ -236,7 +244,7 @@ class basic_semaphore {
       if (drawn == algorithm::draw::inside) {
         inside = true;
       } else if (until.stop != nullptr) {
-        const auto wake_up = [this, t = mine.t] {
+        const auto wake_up = [this, t = mine.t()] {
           process caller(counts_);
           gate_.interrupt(caller, t);
         };
@@ -256,8 +264,8 @@ class basic_semaphore {
 
   [[no_unique_address]] typename machine::Memory memory_;
   std::ptrdiff_t places_;
-  /// C when all permits are free: never higher than what W holds then.
-  std::atomic<word> full_;
+  /// k; never lower than the permits that W counts.
+  std::atomic<word> permits_;
   std::mutex resizing_;
   mutable algorithm gate_;
   [[no_unique_address]] mutable Statistics counts_;

@@ -66,6 +66,8 @@ struct gate_layout {
   /// Asked for in vain: how many tickets wait.
   static constexpr word in_line(word v) { return C(v) > bias ? static_cast<word>(C(v) - bias) : word{0}; }
   static constexpr word free(word v) { return C(v) < bias ? static_cast<word>(bias - C(v)) : word{0}; }
+  /// Whether w permits are free: C + w <= bias, asked of one bit.
+  static constexpr bool had_free(word v, word w) { return ((v + w - 1) & bias) == 0; }
   /// How many tickets are to be admitted before t is.
   static constexpr word ahead(word v, word t) { return wrapped(static_cast<word>(t - E(v))); }
   static constexpr bool waits(word v, word t) { return ahead(v, t) < in_line(v); }
@@ -91,10 +93,12 @@ class ticket_gate {
   using CellVar = typename M::template Var<cell>;
   static_assert(b >= 0 && b < 8192);
 
-  /// The last ticket drawn and how many permits were asked for.
+  /// What W held when the tickets were drawn, and how many were.
   struct Private {
-    word t = 0;
+    word old = 0;
     word w = 1;
+    /// The last of the tickets: when it is admitted, all are.
+    word t() const { return L::wrapped(static_cast<word>(L::next_ticket(old) + w - 1)); }
   };
 
   /// N: how many places in line have a wake-up word of their own. More may wait; those beyond look at W from time to time.
@@ -116,11 +120,9 @@ class ticket_gate {
     if constexpr (b > 0) {
       if (quota::loose(Q.v.read(p["0"])) > 0 && w == 1 && take_loose(p)) return true;
     }
-    const word old = W.fetch_add(p["1"], w);
-    mine.t = L::wrapped(static_cast<word>(L::next_ticket(old) + w - 1));
-    mine.w = w;
+    mine = {W.fetch_add(p["1"], w), w};
     p.doorway_end();
-    return L::C(old) + w <= L::bias;
+    return L::had_free(mine.old, w);
   }
 
   /// As enter, but draws only if there is a place with a wake-up word, so that it can be given up. Never inside at once
@@ -134,10 +136,9 @@ class ticket_gate {
       const word seen = W.read(p["1r"]);
       if (L::C(seen) + w > L::bias + R) return draw::no_place;
       if (!W.compare_and_swap(p["1"], seen, static_cast<word>(seen + w))) continue;
-      mine.t = L::wrapped(static_cast<word>(L::next_ticket(seen) + w - 1));
-      mine.w = w;
       p.doorway_end();
-      return L::C(seen) + w <= L::bias ? draw::inside : draw::in_line;
+      mine = {seen, w};
+      return L::had_free(seen, w) ? draw::inside : draw::in_line;
     }
   }
 
@@ -145,7 +146,7 @@ class ticket_gate {
   bool try_enter(Process& p, word w) {
     for (;;) {
       const word seen = W.read(p["1r"]);
-      if (L::C(seen) + w > L::bias) break;
+      if (!L::had_free(seen, w)) break;
       if (W.compare_and_swap(p["1"], seen, static_cast<word>(seen + w))) return true;
     }
     if constexpr (b > 0) return w == 1 && take_loose(p);
@@ -154,7 +155,7 @@ class ticket_gate {
 
   /// In line until admitted: true. False: the process lost patience, and its places and permits are given up.
   bool wait(Process& p, Private& mine) {
-    const word t = mine.t;
+    const word t = mine.t();
     CellVar& own = at(t);
     for (;;) {
       word seen = watch<M>(
@@ -191,11 +192,28 @@ class ticket_gate {
   }
 
   /// Hands n permits back, first of all to those in line.
-  word hand_back(Process& p, word n) {
-    const word old = W.fetch_add(p["8"], L::handing_back(n));
+  void hand_back(Process& p, word n) {
+    const word old = put_back(p, n);
     if (L::C(old) > L::bias) [[unlikely]]
       admit(p, old, n);
-    return old;
+  }
+  /// The two halves of hand_back, for callers that look at W's old value: admit() must follow if somebody was in line.
+  word put_back(Process& p, word n) { return W.fetch_add(p["8"], L::handing_back(n)); }
+
+  /// After W went from `old` to n more admitted: wakes those, and passes on what was given up.
+  [[gnu::noinline]] void admit(Process& p, word old, word n) {
+    for (;;) {
+      word passed = 0;
+      const word count = std::min(n, L::in_line(old));
+      for (word i = 0; i < count; ++i)
+        passed = static_cast<word>(passed + grant(p, L::wrapped(static_cast<word>(L::E(old) + i))));
+      if (passed == 0) break;
+      n = passed;
+      old = W.fetch_add(p["11"], L::handing_back(n));
+    }
+    if constexpr (b > 0) {
+      if (quota::loose(Q.v.read(p["12"])) > 0) make_use_of_loose(p);
+    }
   }
 
   /// Takes n permits out of use, free ones first. Those inside stay; until as many have left, nobody is admitted.
@@ -311,22 +329,6 @@ class ticket_gate {
     }
   }
 
-  /// After W went from `old` to n more admitted: wakes those, and passes on what was given up.
-  [[gnu::noinline]] void admit(Process& p, word old, word n) {
-    for (;;) {
-      word passed = 0;
-      const word count = std::min(n, L::in_line(old));
-      for (word i = 0; i < count; ++i)
-        passed = static_cast<word>(passed + grant(p, L::wrapped(static_cast<word>(L::E(old) + i))));
-      if (passed == 0) break;
-      n = passed;
-      old = W.fetch_add(p["11"], L::handing_back(n));
-    }
-    if constexpr (b > 0) {
-      if (quota::loose(Q.v.read(p["12"])) > 0) make_use_of_loose(p);
-    }
-  }
-
   /// Wakes the process with ticket u. 1 if the place was given up and this call is to pass its permit on, else 0. One look is
   /// enough: whoever changes its word after we moved E looks at W next (K3).
   word grant(Process& p, word u) {
@@ -343,7 +345,7 @@ class ticket_gate {
 
   /// Gives the places up. False if all permits were there after all: the process is inside.
   [[gnu::noinline]] bool give_up(Process& p, Private& mine) {
-    const word t = mine.t;
+    const word t = mine.t();
     for (;;) {
       const word seen = W.read(p["15"]);
       if (!L::waits(seen, t)) return false;

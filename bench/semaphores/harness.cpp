@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness.hpp"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "kgate/core/futex.hpp"
+#include "peers.hpp"
+
+namespace kgate::bench {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
+
+double cpu_seconds() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+long involuntary_switches() {
+  rusage used{};
+  ::getrusage(RUSAGE_THREAD, &used);
+  return used.ru_nivcsw;
+}
+
+struct alignas(64) tally {
+  std::uint64_t operations = 0;
+  std::uint64_t entered_meanwhile = 0;
+  double longest_gap = 0;
+};
+
+/// One thread, no interference: a fixed number of operations at a time until the time is over.
+template <class Peer>
+sample run_alone(const cell& what) {
+  const auto tested = std::make_unique<Peer>(what.k);
+  constexpr int batch = 2000;
+  for (int i = 0; i < batch; ++i) tested->enter(), tested->leave();
+  sample got;
+  double best = 1e9;
+  const auto start = clock::now();
+  while (seconds_since(start) < what.seconds) {
+    const auto begin = clock::now();
+    for (int i = 0; i < batch; ++i) tested->enter(), tested->leave();
+    best = std::min(best, seconds_since(begin));
+  }
+  got.done = true;
+  got.operations = batch;
+  got.seconds = best;
+  return got;
+}
+
+template <class Peer>
+sample run_chunk(const cell& what) {
+  if (what.threads == 1) return run_alone<Peer>(what);
+  const auto tested = std::make_unique<Peer>(what.k);
+  const work inside(what.inside_ns);
+  const bool pair = what.threads == 2 && what.asleep_inside_us == 0;
+  std::atomic<bool> over{false};
+  alignas(64) std::atomic<std::uint64_t> entries{0};
+  std::vector<tally> tallies(static_cast<std::size_t>(what.threads));
+  std::barrier together(what.threads + 1);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < what.threads; ++i)
+    threads.emplace_back([&, i] {
+      tally mine;
+      together.arrive_and_wait();
+      auto last = clock::now();
+      while (!over.load(std::memory_order_relaxed)) {
+        if (what.count_overtakings) {
+          const long switches = involuntary_switches();
+          const std::uint64_t before = entries.load();
+          tested->enter();
+          const std::uint64_t meanwhile = entries.fetch_add(1) - before;
+          inside();
+          tested->leave();
+          if (involuntary_switches() == switches) mine.entered_meanwhile = std::max(mine.entered_meanwhile, meanwhile);
+        } else {
+          tested->enter();
+          if (what.asleep_inside_us > 0)
+            std::this_thread::sleep_for(std::chrono::microseconds(what.asleep_inside_us));
+          else if (what.inside_ns > 0)
+            inside();
+          tested->leave();
+        }
+        ++mine.operations;
+        if (pair && mine.operations % 64 == 0) {
+          const auto now = clock::now();
+          mine.longest_gap = std::max(mine.longest_gap, std::chrono::duration<double>(now - last).count());
+          last = now;
+        }
+      }
+      tallies[static_cast<std::size_t>(i)] = mine;
+    });
+  together.arrive_and_wait();
+  const double cpu_before = cpu_seconds();
+  const auto start = clock::now();
+  std::this_thread::sleep_for(std::chrono::duration<double>(what.seconds));
+  over.store(true, std::memory_order_relaxed);
+  sample got;
+  got.seconds = seconds_since(start);
+  for (std::thread& t : threads) t.join();
+  got.cpu_seconds = cpu_seconds() - cpu_before;
+  got.done = true;
+  double squares = 0;
+  for (const tally& t : tallies) {
+    got.operations += static_cast<double>(t.operations);
+    squares += static_cast<double>(t.operations) * static_cast<double>(t.operations);
+    got.entered_meanwhile = std::max(got.entered_meanwhile, static_cast<double>(t.entered_meanwhile));
+    if (t.longest_gap > 1e-3) got.undisturbed = 0;
+  }
+  got.jain = squares > 0 ? got.operations * got.operations / (what.threads * squares) : 0;
+  return got;
+}
+
+struct traits {
+  bool only_one = false, only_spins = false, one_word = false, first_come = false;
+};
+
+template <class Peer>
+peer describe(traits t = {}) {
+  return {Peer::name, t.only_one, t.only_spins, t.one_word, t.first_come, run_chunk<Peer>};
+}
+
+}  // namespace
+
+std::vector<peer> all_peers() {
+  return {
+      describe<xadd_pair>({.only_spins = true}),
+      describe<kgate_fifo>({.first_come = true}),
+      describe<kgate_throughput>(),
+      describe<std_semaphore>({.one_word = true}),
+      describe<posix_semaphore>({.one_word = true}),
+      describe<named_semaphore>({.one_word = true}),
+      describe<boost_semaphore>({.one_word = true}),
+      describe<moodycamel_semaphore>({.one_word = true}),
+      describe<condvar_barging>(),
+      describe<condvar_fifo>({.first_come = true}),
+      describe<absl_semaphore>(),
+      describe<robust_mutexes>(),
+      describe<semop_plain>({.first_come = true}),
+      describe<semop_undo>({.first_come = true}),
+      describe<eventfd_semaphore>(),
+      describe<pipe_semaphore>(),
+      describe<ticket_lock>({.only_one = true, .only_spins = true, .first_come = true}),
+      describe<mcs_spin_lock>({.only_one = true, .only_spins = true, .first_come = true}),
+  };
+}
+
+sample run_guarded(const peer& who, const cell& what, double limit) {
+  void* shared = ::mmap(nullptr, sizeof(sample), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  must(shared != MAP_FAILED, "mmap");
+  auto* result = new (shared) sample;
+  const pid_t child = ::fork();
+  must(child >= 0, "fork");
+  if (child == 0) {
+    *result = who.run(what);
+    ::_exit(0);
+  }
+  const auto start = clock::now();
+  int status = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    if (seconds_since(start) > limit) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, &status, 0);
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  const sample got = *result;
+  ::munmap(shared, sizeof(sample));
+  return got;
+}
+
+work::work(int nanoseconds) : rounds_(0) {
+  static const double per_round = [] {
+    work probe(0);
+    probe.rounds_ = 20000;
+    double best = 1e9;
+    for (int i = 0; i < 20; ++i) {
+      const auto start = clock::now();
+      probe();
+      best = std::min(best, seconds_since(start));
+    }
+    return best / probe.rounds_ * 1e9;
+  }();
+  if (nanoseconds > 0) rounds_ = static_cast<int>(nanoseconds / per_round);
+}
+
+namespace {
+/// Two threads take turns at a word; `wait` waits for a value.
+template <class Wait, class Wake>
+double turns(int rounds, Wait&& wait, Wake&& wake) {
+  alignas(64) std::atomic<std::uint32_t> turn{0};
+  const auto side = [&](std::uint32_t parity) {
+    for (int i = 0; i < rounds; ++i) {
+      const std::uint32_t mine = static_cast<std::uint32_t>(2 * i) + parity;
+      wait(turn, mine);
+      turn.store(mine + 1);
+      wake(turn);
+    }
+  };
+  const auto start = clock::now();
+  std::thread other([&] { side(1); });
+  side(0);
+  other.join();
+  return seconds_since(start) / rounds * 1e9;
+}
+}  // namespace
+
+double line_round_trip_ns() {
+  double best = 1e9;
+  for (int i = 0; i < 20; ++i)
+    best = std::min(best, turns(
+                              300,
+                              [](std::atomic<std::uint32_t>& turn, std::uint32_t mine) {
+                                while (turn.load() != mine) {
+                                }
+                              },
+                              [](std::atomic<std::uint32_t>&) {}));
+  return best;
+}
+
+double futex_round_trip_ns() {
+  double best = 1e9;
+  for (int i = 0; i < 5; ++i)
+    best = std::min(best, turns(
+                              100,
+                              [](std::atomic<std::uint32_t>& turn, std::uint32_t mine) {
+                                for (std::uint32_t seen; (seen = turn.load()) != mine;) futex_wait(turn, seen);
+                              },
+                              [](std::atomic<std::uint32_t>& turn) { futex_wake(turn, 1); }));
+  return best;
+}
+
+}  // namespace kgate::bench

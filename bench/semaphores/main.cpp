@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+/// semaphores [--rounds R] [--cell TEXT] [--peer TEXT]... [--json FILE] | --alone PEER OPERATIONS
+///
+/// Measures kgate::semaphore and its peers in the same run: for each cell, R rounds in which every peer gets a short chunk in
+/// turn. --cell and --peer keep what contains the text. --alone only calls enter and leave, for counting instructions.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "peers.hpp"
+#include "report.hpp"
+
+namespace {
+
+using namespace kgate::bench;
+
+std::vector<cell> all_cells() {
+  std::vector<cell> cells;
+  for (const int k : {1, 4})
+    cells.push_back({.id = "alone k=" + std::to_string(k), .threads = 1, .k = k, .seconds = 0.004});
+  for (const int k : {1, 2})
+    for (const int inside : {0, 200})
+      cells.push_back({.id = "pair k=" + std::to_string(k) + (inside == 0 ? " empty" : " 200 ns"),
+                       .threads = 2,
+                       .k = k,
+                       .inside_ns = inside,
+                       .seconds = 0.01});
+  for (const bool overtakings : {false, true})
+    for (const int threads : {16, 64})
+      for (const int k : {1, 2, 4})
+        cells.push_back({.id = std::string(overtakings ? "overtaking " : "crowd ") + std::to_string(threads) +
+                               " threads k=" + std::to_string(k),
+                         .threads = threads,
+                         .k = k,
+                         .inside_ns = 1000,
+                         .seconds = 0.1,
+                         .count_overtakings = overtakings});
+  cells.push_back(
+      {.id = "long waits: 4 threads k=1 2 ms", .threads = 4, .k = 1, .asleep_inside_us = 2000, .seconds = 0.1});
+  return cells;
+}
+
+template <class Peer>
+bool alone(std::string_view name, int operations) {
+  if (name != Peer::name) return false;
+  Peer tested(4);
+  for (int i = 0; i < operations; ++i) tested.enter(), tested.leave();
+  return true;
+}
+
+int count_alone(std::string_view name, int operations) {
+  const bool known = alone<xadd_pair>(name, operations) || alone<kgate_fifo>(name, operations) ||
+                     alone<kgate_throughput>(name, operations) || alone<std_semaphore>(name, operations) ||
+                     alone<posix_semaphore>(name, operations) || alone<boost_semaphore>(name, operations) ||
+                     alone<moodycamel_semaphore>(name, operations) || alone<condvar_barging>(name, operations) ||
+                     alone<condvar_fifo>(name, operations) || alone<absl_semaphore>(name, operations) ||
+                     alone<robust_mutexes>(name, operations);
+  return known ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+bool contains_any(const std::string& text, const std::vector<std::string>& parts) {
+  return parts.empty() ||
+         std::any_of(parts.begin(), parts.end(), [&](const std::string& part) { return text.find(part) != text.npos; });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int rounds = 15;
+  std::vector<std::string> cell_parts, peer_parts;
+  std::string json;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view option = argv[i];
+    if (option == "--alone" && i + 2 < argc) return count_alone(argv[i + 1], std::atoi(argv[i + 2]));
+    if (i + 1 < argc && option == "--rounds") {
+      rounds = std::max(1, std::atoi(argv[++i]));
+    } else if (i + 1 < argc && option == "--cell") {
+      cell_parts.emplace_back(argv[++i]);
+    } else if (i + 1 < argc && option == "--peer") {
+      peer_parts.emplace_back(argv[++i]);
+    } else if (i + 1 < argc && option == "--json") {
+      json = argv[++i];
+    } else {
+      std::fprintf(stderr, "usage: semaphores [--rounds R] [--cell TEXT] [--peer TEXT]... [--json FILE]\n");
+      return 2;
+    }
+  }
+  const context here = this_context();
+  print(here);
+  const std::vector<peer> peers = all_peers();
+  std::vector<result> results;
+  for (const cell& what : all_cells()) {
+    if (!contains_any(what.id, cell_parts)) continue;
+    result r{what, {}};
+    for (const peer& who : peers)
+      if (contains_any(who.name, peer_parts) && !(who.only_one && what.k > 1) && !(who.only_spins && what.threads > 2))
+        r.all.push_back({&who, {}, 0});
+    for (int round = 0; round < rounds; ++round)
+      for (series& s : r.all) {
+        const sample got = run_guarded(*s.who, what, 20 * what.seconds + 2);
+        if (got.done)
+          s.samples.push_back(got);
+        else
+          ++s.hung;
+      }
+    print(r);
+    results.push_back(std::move(r));
+  }
+  if (!json.empty()) write_json(json, here, results);
+  return 0;
+}
