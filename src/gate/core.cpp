@@ -16,6 +16,7 @@ namespace {
 /// A pause costs tens of nanoseconds; about a microsecond of them covers a hand-over between two running processes. Only the
 /// next in line spins.
 constexpr int spins_next = 600;
+constexpr std::int64_t spinning_ns = 20'000;
 
 std::uint64_t wall_coarse_ns() {
   timespec now{};
@@ -122,9 +123,9 @@ entry core::wait(unsigned i, const patience& how) {
   auto& bits = cells_.map().state_bits[i];
   const auto waits = [&] { return cells_.state_of(i).where() == kind::waits; };
   int position = protocol_.position(i);
-  if (position == 0)
-    for (int spin = 0; spin < spins_next && waits(); ++spin) cpu_relax();
   const std::int64_t began = now_ns();
+  if (position == 0 && how.deadline_ns - began > spinning_ns)
+    for (int spin = 0; spin < spins_next && waits(); ++spin) cpu_relax();
   line.parked.store(1);
   for (unsigned rounds = 0; waits(); ++rounds) {
     // The first look comes before the first sleep: a holder may have died before anybody waited.
@@ -213,6 +214,7 @@ bool core::remove(bool forced) {
 
 int core::heal_all() {
   int found = 0;
+  protocol_.settled();  // a member may be inside by the word alone, its own state yet to follow
   for (unsigned j = 0, n = cells_.members(); j < n; ++j)
     if (cells_.state_of(j).where() != kind::out && protocol_.heal(j)) ++found;
   protocol_.advance();

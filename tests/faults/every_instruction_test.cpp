@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faults/every_instruction.hpp"
+
+namespace kgate::faults {
+namespace {
+
+void enter(gate&, gate::member& m) { m.enter(); }
+void leave(gate&, gate::member& m) { m.leave(); }
+void around(gate&, gate::member& m) {
+  m.enter();
+  m.leave();
+}
+void around_twice(gate& g, gate::member& m) {
+  around(g, m);
+  around(g, m);
+}
+
+TEST(every_instruction, of_entering_and_leaving_alone) {
+  const tally seen =
+      kill_at_every_instruction({.name = "enter and leave twice, uncontended", .k = 2, .act = around_twice});
+  EXPECT_GT(seen.kills, 200U);
+}
+
+TEST(every_instruction, of_taking_a_slot) {
+  kill_at_every_instruction({.name = "slot and leave", .k = 2, .prepare = enter, .act = [](gate& g, gate::member& m) {
+                               m.slot();
+                               leave(g, m);
+                             }});
+}
+
+TEST(every_instruction, of_a_leaver_with_one_waiter) {
+  kill_at_every_instruction({.name = "leave, one waits", .waiter_before = true, .prepare = enter, .act = leave});
+}
+
+TEST(every_instruction, of_a_waiter_that_is_let_in) {
+  kill_at_every_instruction({.name = "granted waiter",
+                             .holder = true,
+                             .waiter_after = true,
+                             .act = enter,
+                             .grant_first = true,
+                             .steps_max = 1500});
+}
+
+TEST(every_instruction, of_giving_up) {
+  kill_at_every_instruction(
+      {.name = "give up in the queue", .holder = true, .waiter_after = true, .act = [](gate&, gate::member& m) {
+         m.try_enter_for(std::chrono::microseconds(1));
+       }});
+}
+
+TEST(every_instruction, of_a_healer_of_a_holder) {
+  kill_at_every_instruction({.name = "heal a dead holder", .dead_inside = 1, .act = enter});
+}
+
+}  // namespace
+}  // namespace kgate::faults

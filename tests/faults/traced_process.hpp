@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A process that is run one instruction at a time and can be killed between any two of them.
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <functional>
+
+namespace kgate::faults {
+
+/// Called by the traced process where stepping begins and where it ends.
+inline void mark() { raise(SIGSTOP); }
+
+class traced_process {
+ public:
+  /// Starts a process that does `body`, which calls mark() twice.
+  explicit traced_process(const std::function<void()>& body) {
+    pid_ = fork();
+    if (pid_ == 0) {
+      ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+      body();
+      _exit(0);
+    }
+    sched_getaffinity(0, sizeof before_, &before_);
+  }
+  traced_process(const traced_process&) = delete;
+  traced_process& operator=(const traced_process&) = delete;
+  ~traced_process() { kill_now(); }
+
+  /// Runs to the next mark. False if the process ended instead.
+  bool run_to_mark() {
+    if (started_) ptrace(PTRACE_CONT, pid_, nullptr, nullptr);
+    started_ = true;
+    return stopped_at_mark();
+  }
+
+  /// Lets it run without stopping; the caller sees to it that it blocks or comes to a mark.
+  void let_run() { ptrace(PTRACE_CONT, pid_, nullptr, nullptr); }
+  /// Stops it wherever it is.
+  bool interrupt() {
+    kill(pid_, SIGSTOP);
+    return stopped_at_mark();
+  }
+
+  /// Puts tracer and traced on one core while stepping: a step is two switches, and within a core they cost little.
+  void share_core() {
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    CPU_SET(static_cast<std::size_t>(sched_getcpu()), &here);
+    sched_setaffinity(0, sizeof here, &here);
+    sched_setaffinity(pid_, sizeof here, &here);
+  }
+
+  enum class step_result { stepped, at_mark, ended };
+
+  /// One instruction. A system call is one instruction, too.
+  step_result step() {
+    if (ptrace(PTRACE_SINGLESTEP, pid_, nullptr, nullptr) != 0) return step_result::ended;
+    int how = 0;
+    if (waitpid(pid_, &how, 0) != pid_ || !WIFSTOPPED(how)) {
+      sched_setaffinity(0, sizeof before_, &before_);
+      gone_ = true;
+      return step_result::ended;
+    }
+    return WSTOPSIG(how) == SIGSTOP ? step_result::at_mark : step_result::stepped;
+  }
+
+  std::size_t instruction() const {
+    user_regs_struct registers{};
+    ptrace(PTRACE_GETREGS, pid_, nullptr, &registers);
+    return registers.rip;
+  }
+
+  void kill_now() {
+    if (gone_) return;
+    gone_ = true;
+    sched_setaffinity(0, sizeof before_, &before_);
+    kill(pid_, SIGKILL);
+    int how = 0;
+    while (waitpid(pid_, &how, 0) == pid_ && !WIFSIGNALED(how) && !WIFEXITED(how)) {
+    }
+  }
+
+ private:
+  bool stopped_at_mark() {
+    int how = 0;
+    if (waitpid(pid_, &how, 0) == pid_ && WIFSTOPPED(how)) return true;
+    gone_ = true;
+    return false;
+  }
+
+  pid_t pid_ = -1;
+  cpu_set_t before_{};
+  bool started_ = false;
+  bool gone_ = false;
+};
+
+}  // namespace kgate::faults
