@@ -184,7 +184,8 @@ inline tally kill_at_every_instruction(const scenario& role, int visits_max = 2)
     one_death(role, steps, out);
     if (testing::Test::HasFailure()) break;
   }
-  std::printf("%s: killed %zu times, at %zu different instructions", role.name, out.kills, visits.size());
+  std::printf("%s: %zu instructions; killed %zu times, at %zu different ones", role.name, out.path.size(), out.kills,
+              visits.size());
   if (!out.waited_ms.empty()) {
     std::sort(out.waited_ms.begin(), out.waited_ms.end());
     std::printf("; the next was inside after %.2f ms (median), %.2f ms (worst)",
