@@ -132,14 +132,14 @@ class basic_semaphore {
     KGATE_EXPECTS(w >= 1 && w <= max(), "release of fewer than one permit, or of more than there can be");
     process p(counts_);
     if constexpr (Fairness::overtakings_max > 0) {
-      gate_.leave(p, static_cast<word>(w));
-    } else {
-      const word old = gate_.put_back(p, static_cast<word>(w));
-      const word k = permits_.load(std::memory_order_relaxed);
-      // One comparison for the two rare cases: fewer than w permits were out, or somebody waits.
-      if (L::C(old) + k - L::bias - static_cast<word>(w) >= k - static_cast<word>(w - 1)) [[unlikely]]
-        settle(old, static_cast<word>(w));
+      if (w == 1 && gate_.let_loose(p)) [[unlikely]]
+        return;
     }
+    const word old = gate_.put_back(p, static_cast<word>(w));
+    const word k = permits_.load(std::memory_order_relaxed);
+    // One comparison for the two rare cases: fewer than w permits were out, or somebody waits.
+    if (L::C(old) + k - L::bias - static_cast<word>(w) >= k - static_cast<word>(w - 1)) [[unlikely]]
+      settle(old, static_cast<word>(w));
   }
 
   /// Changes the number of permits. More: those in line are admitted at once. Fewer: those inside stay and finish, and nobody
@@ -233,6 +233,7 @@ class basic_semaphore {
     check_weight(w);
     process p(counts_, &until);
     typename algorithm::Private mine;
+    const auto impatient = [&until] { return until.lost(); };
     bool inside = false;
     for (;;) {
       const auto drawn = gate_.enter_if_place(p, mine, static_cast<word>(w));
@@ -249,9 +250,9 @@ class basic_semaphore {
           gate_.interrupt(caller, t);
         };
         const std::stop_callback on_stop(*until.stop, wake_up);
-        inside = gate_.wait(p, mine);
+        inside = gate_.wait(p, mine, impatient);
       } else {
-        inside = gate_.wait(p, mine);
+        inside = gate_.wait(p, mine, impatient);
       }
       break;
     }

@@ -153,8 +153,12 @@ class ticket_gate {
     return false;
   }
 
-  /// In line until admitted: true. False: the process lost patience, and its places and permits are given up.
-  bool wait(Process& p, Private& mine) {
+  void wait(Process& p, Private& mine) {
+    wait(p, mine, [] { return false; });
+  }
+  /// In line until admitted: true. False: the process was impatient, and its places and permits are given up.
+  template <class Impatient>
+  bool wait(Process& p, Private& mine, Impatient&& impatient) {
     const word t = mine.t();
     CellVar& own = at(t);
     for (;;) {
@@ -174,7 +178,7 @@ class ticket_gate {
       if constexpr (b > 0) {
         if (quota::loose(Q.v.read(p["5q"])) > 0) hand_back_loose(p);
       }
-      if (impatient<M>(p)) return !give_up(p, mine);
+      if (impatient()) return !give_up(p, mine);
       rest(p, own, t);
       if constexpr (b > 0) {
         if (own.compare_and_swap(p["7"], mark(t, place::nudged), mark(t, place::idle))) hand_back_loose(p);
@@ -189,6 +193,19 @@ class ticket_gate {
       if (n == 1 && let_loose(p)) return;
     }
     hand_back(p, n);
+  }
+
+  /// Instead of waiting for the first in line to wake up, leaves the permit to whoever comes first. The first in line is
+  /// nudged, and admitted as soon as it runs.
+  bool let_loose(Process& p) {
+    const word seen = W.read(p["23"]);
+    if (L::in_line(seen) == 0) [[likely]]
+      return false;
+    if (!sleeps(p["24"], L::E(seen))) return false;
+    const word old = Q.v.rmw(p["25"], [seen](word q) { return quota::with_one_loose(q, seen); });
+    if (quota::with_one_loose(old, seen) == old) return false;
+    make_use_of_loose(p);
+    return true;
   }
 
   /// Hands n permits back, first of all to those in line.
@@ -383,19 +400,6 @@ class ticket_gate {
     const word old = Q.v.rmw(p["22"], [](word q) { return quota::loose(q) > 0 ? static_cast<word>(q - 1) : q; });
     if (quota::loose(old) == 0) return false;
     noted<M>(p, event::overtaking);
-    return true;
-  }
-
-  /// Instead of waiting for the first in line to wake up, leaves the permit to whoever comes first. The first in line is
-  /// nudged, and admitted as soon as it runs.
-  bool let_loose(Process& p) {
-    const word seen = W.read(p["23"]);
-    if (L::in_line(seen) == 0) [[likely]]
-      return false;
-    if (!sleeps(p["24"], L::E(seen))) return false;
-    const word old = Q.v.rmw(p["25"], [seen](word q) { return quota::with_one_loose(q, seen); });
-    if (quota::with_one_loose(old, seen) == old) return false;
-    make_use_of_loose(p);
     return true;
   }
 

@@ -7,7 +7,6 @@
 ///  - sleep and wake: a wait for one variable that may end at any time, so that the caller looks around; whoever changes the
 ///    variable wakes the sleeper. A machine without it offers await_any.
 ///  - nap: lets others run, when there is nothing to sleep on.
-///  - impatience: whether the process wants to give up by now (a time-out, a cancellation). Elsewhere never.
 ///  - notes: something worth counting happened. Elsewhere ignored.
 
 #include <concepts>
@@ -53,14 +52,6 @@ void nap(typename M::Process& p) {
     p.nap();
   else
     p.pause();
-}
-
-template <class M>
-bool impatient(typename M::Process& p) {
-  if constexpr (requires { p.impatient(); })
-    return p.impatient();
-  else
-    return false;
 }
 
 template <class M>

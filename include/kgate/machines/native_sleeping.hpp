@@ -5,7 +5,7 @@
 /// on the variable itself (a futex), so that an access costs what the instruction costs. Whoever changes a variable that
 /// somebody may sleep on says wake().
 ///
-/// A process may carry a patience: a deadline, a stop_token.
+/// A process may carry a patience (a deadline, a stop_token): it does not sleep past the deadline.
 
 #include <algorithm>
 #include <atomic>
@@ -69,7 +69,6 @@ struct native_sleeping {
     template <class... T>
     void live(const T&...) noexcept {}
     void pause() noexcept { cpu_relax(); }
-    bool impatient() const noexcept { return patient_ != nullptr && patient_->lost(); }
     void note(event e) noexcept { counts_.note(e); }
     void nap() noexcept {
       const std::timespec length{0, 200'000};

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// kgate::slots: at most k inside, each with a number 0..k-1 of its own.
+///
+/// @code
+///   kgate::slots gpus(4);
+///   kgate::slot mine(gpus);      // waits its turn
+///   run_on(mine.number());       // nobody else has this number until `mine` goes
+/// @endcode
+
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+#include <utility>
+
+#include "kgate/algorithms/bitmap_names.hpp"
+#include "kgate/semaphore.hpp"
+
+namespace kgate {
+
+/// A semaphore that also says which of the k permits one got. Low numbers are given first.
+/// Template parameters and waiting are those of basic_semaphore; a slot is a single permit, and k does not change.
+template <class Fairness = fifo, class WaitPolicy = adaptive, class Statistics = no_statistics>
+class basic_slots {
+  using machine = native_sleeping<WaitPolicy, no_statistics>;
+  using process = typename machine::Process;
+
+ public:
+  /// The largest k.
+  static constexpr std::ptrdiff_t max() noexcept { return std::ptrdiff_t{1} << 20; }
+
+  /// k slots, all free.
+  /// @throws std::invalid_argument unless 1 <= k <= max() and 1 <= places <= 2^20
+  explicit basic_slots(std::ptrdiff_t k, std::size_t places = 64)
+      : permits_(k <= max() ? k : 0, places), names_(memory_, static_cast<int>(k)) {}
+  basic_slots(const basic_slots&) = delete;
+  basic_slots& operator=(const basic_slots&) = delete;
+
+  /// Waits in line for a slot.
+  [[nodiscard]] std::ptrdiff_t acquire() {
+    permits_.acquire();
+    return take();
+  }
+  /// A slot if one is free now.
+  [[nodiscard]] std::optional<std::ptrdiff_t> try_acquire() { return taken_if(permits_.try_acquire()); }
+  /// Nothing if `timeout` passed first.
+  template <class Rep, class Period>
+  [[nodiscard]] std::optional<std::ptrdiff_t> try_acquire_for(const std::chrono::duration<Rep, Period>& timeout) {
+    return taken_if(permits_.try_acquire_for(timeout));
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] std::optional<std::ptrdiff_t> try_acquire_until(const std::chrono::time_point<Clock, Duration>& when) {
+    return taken_if(permits_.try_acquire_until(when));
+  }
+  /// Nothing if stop was requested first.
+  [[nodiscard]] std::optional<std::ptrdiff_t> acquire(std::stop_token stop) {
+    return taken_if(permits_.acquire(std::move(stop)));
+  }
+  /// Gives a slot back. One that is not taken stops the program.
+  void release(std::ptrdiff_t number) {
+    KGATE_EXPECTS(number >= 0 && number < size(), "release of a slot that does not exist");
+    no_statistics uncounted;
+    process p(uncounted);
+    KGATE_EXPECTS(names_.give_back(p, static_cast<int>(number)), "release of a slot that nobody holds");
+    permits_.release();
+  }
+
+  /// k.
+  std::ptrdiff_t size() const noexcept { return names_.size(); }
+  std::ptrdiff_t available() const noexcept { return permits_.available(); }
+  std::ptrdiff_t holders() const noexcept { return permits_.holders(); }
+  std::ptrdiff_t waiters() const noexcept { return permits_.waiters(); }
+  const Statistics& counts() const noexcept { return permits_.counts(); }
+
+ private:
+  std::ptrdiff_t take() {
+    no_statistics uncounted;
+    process p(uncounted);
+    return names_.take(p);
+  }
+  std::optional<std::ptrdiff_t> taken_if(bool inside) {
+    return inside ? std::optional<std::ptrdiff_t>(take()) : std::nullopt;
+  }
+
+  basic_semaphore<Fairness, WaitPolicy, Statistics> permits_;
+  [[no_unique_address]] typename machine::Memory memory_;
+  bitmap_names<machine> names_;
+};
+
+using slots = basic_slots<>;
+
+/// One slot for as long as this object lives.
+template <class Slots = slots>
+class basic_slot {
+ public:
+  basic_slot() noexcept = default;
+  /// Waits for a slot.
+  explicit basic_slot(Slots& from) : from_(&from), number_(from.acquire()) {}
+  /// Takes over a slot that the caller has acquired.
+  basic_slot(Slots& from, std::adopt_lock_t, std::ptrdiff_t number) noexcept : from_(&from), number_(number) {}
+  /// Takes a slot if one is free; else is empty.
+  basic_slot(Slots& from, std::try_to_lock_t) : basic_slot(from, from.try_acquire()) {}
+  /// Waits no longer than `timeout`; then is empty.
+  template <class Rep, class Period>
+  basic_slot(Slots& from, const std::chrono::duration<Rep, Period>& timeout)
+      : basic_slot(from, from.try_acquire_for(timeout)) {}
+  /// Waits until stop is requested; then is empty.
+  basic_slot(Slots& from, std::stop_token stop) : basic_slot(from, from.acquire(std::move(stop))) {}
+
+  basic_slot(basic_slot&& other) noexcept : from_(std::exchange(other.from_, nullptr)), number_(other.number_) {}
+  basic_slot& operator=(basic_slot&& other) noexcept {
+    if (this != &other) {
+      reset();
+      from_ = std::exchange(other.from_, nullptr);
+      number_ = other.number_;
+    }
+    return *this;
+  }
+  ~basic_slot() { reset(); }
+
+  explicit operator bool() const noexcept { return from_ != nullptr; }
+  /// 0..k-1. Only if not empty.
+  std::ptrdiff_t number() const noexcept { return number_; }
+  /// Gives the slot back now.
+  void reset() noexcept {
+    if (from_ != nullptr) std::exchange(from_, nullptr)->release(number_);
+  }
+
+ private:
+  basic_slot(Slots& from, std::optional<std::ptrdiff_t> got) noexcept
+      : from_(got ? &from : nullptr), number_(got.value_or(-1)) {}
+
+  Slots* from_ = nullptr;
+  std::ptrdiff_t number_ = -1;
+};
+
+template <class Slots, class... Rest>
+basic_slot(Slots&, Rest...) -> basic_slot<Slots>;
+
+using slot = basic_slot<>;
+
+}  // namespace kgate

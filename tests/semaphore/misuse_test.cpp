@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+
+#include "kgate/semaphore.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class S>
+class semaphore_misuse : public testing::Test {};
+using kinds = testing::Types<kgate::semaphore, kgate::basic_semaphore<kgate::bounded_overtaking<8>>>;
+TYPED_TEST_SUITE(semaphore_misuse, kinds);
+
+TYPED_TEST(semaphore_misuse, k_out_of_range_is_refused) {
+  EXPECT_THROW(TypeParam(0), std::invalid_argument);
+  EXPECT_THROW(TypeParam(-1), std::invalid_argument);
+  EXPECT_THROW(TypeParam(TypeParam::max() + 1), std::invalid_argument);
+  EXPECT_THROW(TypeParam(1, 0), std::invalid_argument);
+  TypeParam s(TypeParam::max());
+  EXPECT_EQ(s.available(), TypeParam::max());
+  EXPECT_THROW(s.resize(0), std::invalid_argument);
+  EXPECT_EQ(s.permits(), TypeParam::max());
+}
+
+TYPED_TEST(semaphore_misuse, release_without_acquire_stops_the_program) {
+  TypeParam s(2);
+  EXPECT_DEATH(s.release(), "permit that nobody holds");
+  s.acquire();
+  EXPECT_DEATH(s.release(2), "permit that nobody holds");
+  EXPECT_DEATH(s.release(0), "fewer than one permit");
+  s.release();
+}
+
+TYPED_TEST(semaphore_misuse, asking_for_more_than_k_stops_the_program) {
+  TypeParam s(2);
+  EXPECT_DEATH(s.acquire(3), "more than weight_max");
+  EXPECT_DEATH((void)s.try_acquire(3), "more than weight_max");
+  EXPECT_DEATH((void)s.try_acquire_for(1ms, 0), "fewer than one permit");
+}
+
+TYPED_TEST(semaphore_misuse, destroying_it_under_a_waiter_stops_the_program) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_DEATH(
+      {
+        auto s = std::make_unique<TypeParam>(1);
+        s->acquire();
+        std::thread waiter([&] { s->acquire(); });
+        while (s->waiters() == 0) std::this_thread::sleep_for(1ms);
+        s.reset();
+        waiter.join();
+      },
+      "destroyed while somebody waits");
+}
+
+TYPED_TEST(semaphore_misuse, destroying_it_after_a_wait_was_given_up_is_fine) {
+  TypeParam s(1);
+  s.acquire();
+  std::jthread a([&] { EXPECT_FALSE(s.try_acquire_for(20ms)); });
+  std::jthread b([&] { EXPECT_FALSE(s.try_acquire_for(40ms)); });
+  a.join();
+  b.join();
+}
+
+}  // namespace
