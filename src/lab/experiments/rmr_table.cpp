@@ -83,7 +83,7 @@ class table_maker {
       limits.memory_max = options_.states_bytes_max;
       limits.seconds_max = options_.seconds_max;
       limits.interrupted = options_.interrupted;
-      row.measured.push_back(measure_rmr(row.algorithm, s.N, s.k, cost, contention, limits));
+      row.measured.push_back(measure_rmr(row.algorithm, s.N, s.k, cost, contention, 0, limits));
     }
     for (const size s : sampled_sizes) {
       if (stopped() || s.N > options_.sampled_N_max) continue;
@@ -109,8 +109,10 @@ catalog::rmr_model claimed_model(memory_model m) {
 }
 
 rmr_measurement measure_rmr(const catalog::choice& algorithm, int N, int k, const cost_model& cost, int contention,
-                            const run_limits& limits) {
-  program p(make_model(algorithm, N, k), N, k, {});
+                            int passages, const run_limits& limits) {
+  program_options options;
+  options.passages = passages;
+  program p(make_model(algorithm, N, k), N, k, options);
   const rmr_result found = worst_rmr(p, cost, contention, limits);
   if (!found.complete) {
     rmr_measurement m = sample_rmr(algorithm, N, k, cost, contention, 400'000);
@@ -123,6 +125,7 @@ rmr_measurement measure_rmr(const catalog::choice& algorithm, int N, int k, cons
   m.N = N;
   m.k = k;
   m.contention = contention;
+  m.passages = passages;
   m.exhaustive = true;
   m.unbounded = found.unbounded;
   m.worst = found.worst;
@@ -160,6 +163,7 @@ nlohmann::json to_json(const rmr_measurement& m, const catalog::choice& algorith
   else
     j["bound"] = m.bound;
   if (m.contention > 0) j["contention"] = m.contention;
+  if (m.passages > 0) j["passages"] = m.passages;
   if (!m.labels.empty()) j["labels"] = m.labels;
   if (m.states > 0) j["states"] = m.states;
   if (!m.why.empty()) j["why"] = m.why;

@@ -19,6 +19,7 @@ struct rmr_measurement {
   int N = 0;
   int k = 0;
   int contention = 0;     ///< 0: not limited
+  int passages = 0;       ///< of each process, in a search over all schedules; 0: without limit
   bool exhaustive = false;  ///< over all schedules; else the worst that was found, a lower estimate
   bool unbounded = false;
   int worst = 0;
@@ -43,9 +44,10 @@ struct rmr_claim_row {
 /// The catalogue speaks of cc and dsm only; the finer models differ in what a writer keeps.
 catalog::rmr_model claimed_model(memory_model m);
 
-/// The worst case over all schedules, or, if a limit ends the search, the worst found by schedules.
+/// The worst case over all schedules, or, if a limit ends the search, the worst found by schedules. Algorithms with unbounded
+/// variables are searched for as many passages as said; for the others 0 means without limit.
 rmr_measurement measure_rmr(const catalog::choice& algorithm, int N, int k, const cost_model& cost, int contention,
-                            const run_limits& limits);
+                            int passages, const run_limits& limits);
 /// The worst found by adversarial and random schedules.
 rmr_measurement sample_rmr(const catalog::choice& algorithm, int N, int k, const cost_model& cost, int contention,
                            std::uint64_t steps);
