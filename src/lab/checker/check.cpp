@@ -231,6 +231,7 @@ class checking {
     by_completeness(r, found);
     if (r.is != verdict::holds) return;
     r.figures.emplace_back("b", found.b);
+    if (found.b >= waiting_bound_max) return undecided(r, "larger bounds are not counted");
     const int passages = program_.options().passages;
     if (passages > 0 && found.b >= passages)
       undecided(r,
@@ -244,6 +245,10 @@ class checking {
       undecided(r, "who is enabled is decided without symmetry only");
     else if (!linked())
       undecided(r, watch_.why());
+    else if (explored_.store->bytes(explored_.states) + graph_->bytes() +
+                 fairness_bytes(*graph_, request_.limits.threads) >
+             request_.limits.memory_max)
+      undecided(r, "memory limit reached");
     else
       return true;
     return false;

@@ -89,7 +89,8 @@ class order_search {
   bool arrives(state_id s, int i) {
     const state_id t = graph_.next(s, i);
     if (t == no_state) return false;
-    if (graph_.owner(i) == question_.late && graph_.enters(s, i)) return where_.all_past_doorway(t, question_.first) && bad_(t);
+    if (graph_.owner(i) == question_.late && graph_.enters(s, i))
+      return where_.all_past_doorway(t, question_.first) && bad_(t);
     if (!met_[t] && lasts(t)) {
       met_[t] = true;
       layers_.back().push_back(t);
@@ -203,9 +204,10 @@ class waiting_search {
                 continue;
               }
               if (enters && same(t)) return endless(p, q, members, result);
+              if (same(t)) continue;
               for (int j = 0; j < N; ++j)
                 most[j] = std::max<std::uint8_t>(
-                    most[j], static_cast<std::uint8_t>(std::min(254, trips(t, j) + (enters && j == q))));
+                    most[j], static_cast<std::uint8_t>(std::min(waiting_bound_max, trips(t, j) + (enters && j == q))));
             }
           for (const state_id s : members)
             for (int j = 0; j < N; ++j) {
@@ -229,13 +231,21 @@ class waiting_search {
     const state_id from = *std::min_element(members.begin(), members.end(),
                                             [&](state_id a, state_id b) { return depths_.of(a) < depths_.of(b); });
     const auto within = [&](state_id, int, state_id t) { return inside.contains(t); };
-    const auto to = shortest_route(
-        graph_, from, within, [](state_id) { return false; },
-        [&](state_id s, int i, state_id) { return graph_.owner(i) == q && graph_.enters(s, i); });
-    const auto back = shortest_route(
-        graph_, to->end, within, [&](state_id s) { return s == from; }, [](state_id, int, state_id) { return false; });
-    unfair_run run{from, to->steps, 0, only(p), q};
-    run.steps.insert(run.steps.end(), back->steps.begin(), back->steps.end());
+    const auto never = [](auto...) { return false; };
+    unfair_run run{from, {}, 0, only(p), q};
+    state_id here = from;
+    const auto follow = [&](const std::optional<route>& way) {
+      if (!way) return;
+      run.steps.insert(run.steps.end(), way->steps.begin(), way->steps.end());
+      here = way->end;
+    };
+    follow(shortest_route(graph_, here, within, never,
+                          [&](state_id s, int i, state_id) { return graph_.owner(i) == q && graph_.enters(s, i); }));
+    // Where p can step too, it does: then the run itself shows that it is not enabled.
+    follow(
+        shortest_route(graph_, here, within, never, [&](state_id, int i, state_id) { return graph_.owner(i) == p; }));
+    follow(shortest_route(
+        graph_, here, within, [&](state_id s) { return s == from; }, never));
     result.found = std::move(run);
     return false;
   }
@@ -290,6 +300,12 @@ waiting_result find_waiting_bound(exploration& e, const state_graph& g, const de
     result.complete = search.add(p, result, w);
   }
   return result;
+}
+
+std::uint64_t fairness_bytes(const state_graph& g, int threads) {
+  const auto workers = static_cast<std::uint64_t>(std::clamp(threads, 1, g.N()));
+  const auto N = static_cast<std::uint64_t>(g.N());
+  return std::uint64_t{g.end()} * (sizeof(process_set) + workers * (sizeof(state_id) + 1) + N);
 }
 
 doorways doorways_of(const program& p) {

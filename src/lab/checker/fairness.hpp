@@ -48,12 +48,18 @@ fairness_result find_fife_violation(exploration& e, const state_graph& g, const 
                                     int threads);
 fairness_result find_kfcfs_violation(exploration& e, const state_graph& g, watch& w, int threads);
 
-struct waiting_result
-    : fairness_result {  ///< found: one waits for ever, not enabled, while another gets in again and again
+/// Larger bounds are not told apart.
+inline constexpr int waiting_bound_max = 254;
+
+/// What is found: one waits for ever, not enabled, while another gets in again and again. Else `b` is the bound.
+struct waiting_result : fairness_result {
   int b = 0;
 };
 waiting_result find_waiting_bound(exploration& e, const state_graph& g, const depths& d, const enabledness& who,
                                   watch& w);
+
+/// What these searches need beside the graph, at most.
+std::uint64_t fairness_bytes(const state_graph& g, int threads);
 
 /// What the text of a program says of doorways.
 enum class doorways {
