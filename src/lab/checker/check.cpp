@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kgate/core/contracts.hpp"
+#include "lab/checker/enabling.hpp"
 #include "lab/checker/fairness.hpp"
 #include "lab/checker/graph.hpp"
 #include "lab/checker/liveness.hpp"
@@ -108,7 +109,42 @@ class checking {
       doorway_order(r);
     } else if (name == "bounded-waiting") {
       bounded_waiting(r);
+    } else if (name == "l-full" || name == "l-queuelike" || name == "fifo-enabling" || name == "kl-deadlock-free") {
+      about_enabling(r);
     }
+  }
+
+  /// The properties of Fischer et al. that speak of processes being enabled.
+  void about_enabling(property_result& r) {
+    if (explored_.exclusion != no_state) return by_state(r, explored_.exclusion, "more than k processes are inside");
+    if (!explored_.complete) return undecided(r, explored_.why);
+    if (!linked()) return undecided(r, watch_.why());
+    if (!enabling_) enabling_ = std::make_unique<enabling>(explored_, *graph_, watch_);
+    if (!enabling_->complete()) return undecided(r, watch_.why());
+    if (r.name == "kl-deadlock-free")
+      return by_lasso(r, find_group_deadlock(*graph_, *depths_, *enabling_, program_.k(), request_.crashes, watch_),
+                      "nobody changes regions any more although a place is neither taken nor allocated");
+    r.is = verdict::holds;
+    if (r.name == "l-queuelike")
+      if (const state_id s = find_exit_region(*graph_, *depths_); s != no_state)
+        return violated(r, s, "the exit takes more than one step");
+    if (r.name != "fifo-enabling")
+      if (const state_id s = find_not_full(*graph_, *depths_, *enabling_, program_.k()); s != no_state)
+        return violated(r, s, "the number of enabled processes is not that of the free places, or of those in their entry");
+    if (r.name != "l-full") fifo_enabling(r);
+  }
+
+  void fifo_enabling(property_result& r) {
+    const std::optional<overtaking> found = find_overtaking(*graph_, *depths_, *enabling_, watch_);
+    if (!found) {
+      if (!watch_.why().empty()) undecided(r, watch_.why());
+      return;
+    }
+    lasso run;
+    run.victim = found->victim;
+    violated(r, found->from,
+             fmt::format("process {} arrives and enters while process {} waits and is not enabled", found->overtaker, found->victim), run);
+    r.counterexample->schedule.insert(r.counterexample->schedule.end(), found->steps.begin(), found->steps.end());
   }
 
   void undecided(property_result& r, const std::string& why) {
@@ -310,6 +346,7 @@ class checking {
   std::unique_ptr<state_graph> graph_;
   std::unique_ptr<depths> depths_;
   std::unique_ptr<enabledness> enabled_;
+  std::unique_ptr<enabling> enabling_;
   check_result result_;
 };
 
@@ -328,9 +365,9 @@ const char* to_string(verdict v) {
 }
 
 const std::vector<std::string_view>& known_properties() {
-  static const std::vector<std::string_view> all{"k-exclusion",  "deadlock-free",  "starvation-free",
-                                                 "bounded-exit", "distinct-names", "k-fcfs",
-                                                 "fife",         "bounded-waiting"};
+  static const std::vector<std::string_view> all{
+      "k-exclusion", "deadlock-free",   "starvation-free", "bounded-exit", "distinct-names", "k-fcfs",
+      "fife",        "bounded-waiting", "l-full",          "l-queuelike",  "fifo-enabling",  "kl-deadlock-free"};
   return all;
 }
 

@@ -70,6 +70,9 @@ std::string judge_end(const trace& t, walker& w, int N, int k) {
     }
     return waiting ? "" : "no live process waits in its entry at the end";
   }
+  // Whether the victim is enabled depends on all that may follow; a run can only show the rest.
+  if (t.property == "fifo-enabling" || t.property == "l-full" || t.property == "l-queuelike")
+    return t.victim < 0 || w.local(t.victim).where == region::entry ? "" : "the overtaken process is not in its entry at the end";
   return fmt::format("a finite run cannot show that '{}' is violated", t.property);
 }
 
