@@ -41,13 +41,6 @@ TEST(every_instruction, of_a_waiter_that_is_let_in) {
                              .steps_max = 1500});
 }
 
-TEST(every_instruction, of_giving_up) {
-  kill_at_every_instruction(
-      {.name = "give up in the queue", .holder = true, .waiter_after = true, .act = [](gate&, gate::member& m) {
-         m.try_enter_for(std::chrono::microseconds(1));
-       }});
-}
-
 TEST(every_instruction, of_a_healer_of_a_holder) {
   kill_at_every_instruction({.name = "heal a dead holder", .dead_inside = 1, .act = enter});
 }
