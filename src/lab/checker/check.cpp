@@ -391,6 +391,7 @@ nlohmann::json to_json(const check_result& r, program& p) {
                    {"N", r.asked.of.N},
                    {"k", r.asked.of.k},
                    {"passages", r.asked.of.passages},
+                   {"memory", r.asked.of.safe_registers ? "safe" : "sc"},
                    {"crashes", r.asked.crashes},
                    {"symmetry", r.asked.symmetry},
                    {"threads", r.asked.limits.threads},

@@ -105,6 +105,25 @@ instance parse_instance(const std::string& algorithm, const std::string& N, cons
   return checked_instance(algorithm, processes, number("-k", k));
 }
 
+bool parse_safe_memory(const catalog::choice& algorithm, const std::string& text) {
+  if (text.empty()) return algorithm.base->needs == catalog::registers::safe;
+  if (text != "sc" && text != "safe") throw usage_error(fmt::format("--memory needs sc or safe, not '{}'", text));
+  if (text == "safe" && algorithm.primitives() != catalog::reads_and_writes)
+    throw usage_error(fmt::format("--memory safe: safe registers can only be read and written, and {} needs {}",
+                                  algorithm.id(), catalog::to_string(algorithm.primitives())));
+  return text == "safe";
+}
+
+std::unique_ptr<lab::model> make_model(const instance& of, const lab::program_name& asked) {
+  if (!asked.safe_registers) return lab::make_model(of.algorithm, of.N, of.k);
+  if (asked.passages == 0) throw usage_error("--memory safe needs a limit: --passages M");
+  try {
+    return lab::make_model(of.algorithm, of.N, of.k, lab::safe_registers(of.N, asked.passages));
+  } catch (const std::invalid_argument& e) {
+    throw usage_error(fmt::format("--memory safe: {}", e.what()));
+  }
+}
+
 std::string parse_property(const std::string& text) {
   const auto& known = lab::known_properties();
   if (std::find(known.begin(), known.end(), text) != known.end()) return text;

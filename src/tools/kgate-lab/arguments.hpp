@@ -5,12 +5,15 @@
 /// allowed.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kgate/algorithms/catalog_row.hpp"
+#include "lab/catalog/models.hpp"
 #include "lab/checker/mutation.hpp"
+#include "lab/checker/trace.hpp"
 
 namespace kgate::tool {
 
@@ -33,6 +36,12 @@ struct instance {
 instance parse_instance(const std::string& algorithm, const std::string& N, const std::string& k);
 /// The same for numbers that come from a file.
 instance checked_instance(const std::string& algorithm, long long N, long long k);
+
+/// sc or safe; nothing written means what the algorithm is made for. Safe registers need limited passages.
+bool parse_safe_memory(const catalog::choice& algorithm, const std::string& text);
+
+/// The algorithm on the checker's machine.
+std::unique_ptr<lab::model> make_model(const instance& of, const lab::program_name& asked);
 
 /// The property as check() names it.
 std::string parse_property(const std::string& text);

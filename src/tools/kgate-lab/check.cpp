@@ -35,7 +35,7 @@ constexpr int threads_max = 1024;
 struct asked {
   std::string algorithm, N, k;
   std::vector<std::string> properties, mutations;
-  std::string passages, crashes, threads, memory_max, time_max, contention;
+  std::string passages, crashes, memory, threads, memory_max, time_max, contention;
   bool symmetry = false;
   std::string trace;
   bool json = false;
@@ -104,7 +104,7 @@ plan make_plan(const asked& a) {
   plan p;
   p.of = parse_instance(a.algorithm, a.N, a.k);
   lab::check_request& r = p.request;
-  r.of = {p.of.algorithm.id(), p.of.N, p.of.k, passages_of(a, p), {}};
+  r.of = {p.of.algorithm.id(), p.of.N, p.of.k, passages_of(a, p), {}, parse_safe_memory(p.of.algorithm, a.memory)};
   for (const std::string& text : a.mutations) r.of.wrong.push_back(parse_mutation(p.of.algorithm, text));
   r.crashes = a.crashes.empty() ? p.of.k - 1 : parse_number("--crashes", a.crashes, 0, p.of.N);
   r.contention = a.contention.empty() ? 0 : parse_number("--contention", a.contention, 1, p.of.N);
@@ -161,6 +161,7 @@ std::string heading(const lab::check_request& r) {
   text += r.of.passages == 0
               ? ", passages without limit"
               : fmt::format(", {} each", count_text(static_cast<unsigned>(r.of.passages), "passage", "passages"));
+  if (r.of.safe_registers) text += ", safe registers";
   if (r.contention > 0) text += fmt::format(", contention {}", r.contention);
   if (r.symmetry) text += ", by symmetry";
   for (const lab::mutation& m : r.of.wrong) text += fmt::format(", {}", m.text());
@@ -244,8 +245,7 @@ exit_code run(const asked& a) {
   plan p = make_plan(a);
   std::optional<output_file> trace_file;
   if (!a.trace.empty()) trace_file.emplace("--trace", a.trace);
-  lab::program program(lab::make_model(p.of.algorithm, p.of.N, p.of.k), p.of.N, p.of.k,
-                       {p.request.of.passages, p.request.of.wrong});
+  lab::program program(make_model(p.of, p.request.of), p.of.N, p.of.k, {p.request.of.passages, p.request.of.wrong});
   const lab::check_result result = carry_out(program, p);
   print(a.json ? machine_form(p, result, program).dump(2) + "\n" : human(p, result, program));
   if (trace_file) {
@@ -275,6 +275,8 @@ command add_check(CLI::App& tool) {
   one("--passages", it->passages, "M",
       "Passages of each process, or 'unlimited', which is the\ndefault where the variables are bounded; else 1");
   one("--crashes", it->crashes, "F", "Judge progress with at most F crashes; default k-1");
+  one("--memory", it->memory, "sc|safe",
+      "Atomic registers, or safe ones: a read during a write\nmay return anything; default what the text is made for");
   one("--threads", it->threads, "T", "Default: one per core");
   one("--memory-max", it->memory_max, "B", "As in 500M or 2G; default 75 % of the memory");
   one("--time-max", it->time_max, "D", "As in 30s or 5m; default no limit");
@@ -296,6 +298,7 @@ command add_check(CLI::App& tool) {
       "  kgate-lab check am97-chain-cc -N 3 -k 2 --crashes 2     # one too many\n"
       "  kgate-lab check fa-semaphore -N 3 -k 1 --property starvation-free\n"
       "  kgate-lab check am97-chain-cc -N 3 -k 2 --mutate drop:8 --trace bad.json\n"
+      "  kgate-lab check danek10-fife -N 2 -k 1 --memory safe    # needs atomic registers\n"
       "  kgate-lab check choi11 -N 5 -k 2 --symmetry --time-max 30s --json\n");
   return {o, [it] { return run(*it); }};
 }

@@ -24,7 +24,7 @@ namespace {
 
 struct asked {
   std::string file;
-  std::string algorithm, N, k, passages;
+  std::string algorithm, N, k, passages, memory;
   std::vector<std::string> mutations;
   std::string property, victim, crashed, loop, schedule;
   bool json = false;
@@ -89,7 +89,7 @@ lab::trace trace_from_options(const asked& a) {
           "replay needs a trace FILE, or --algorithm, -N, -k, --property and --schedule; {} is missing", option));
   const instance of = parse_instance(a.algorithm, a.N, a.k);
   lab::trace t;
-  t.of = {of.algorithm.id(), of.N, of.k, 0, {}};
+  t.of = {of.algorithm.id(), of.N, of.k, 0, {}, a.memory.empty() ? false : parse_safe_memory(of.algorithm, a.memory)};
   if (!a.passages.empty()) t.of.passages = parse_number("--passages", a.passages, 1, number_max);
   for (const std::string& text : a.mutations) t.of.wrong.push_back(parse_mutation(of.algorithm, text));
   t.property = a.property;
@@ -116,7 +116,7 @@ instance checked(const lab::trace& t) {
   if (t.of.passages < 0) throw usage_error("a trace needs passages of at least 1, or 0 for no limit");
   for (const lab::mutation& m : t.of.wrong) check_mutation(of.algorithm, m);
   parse_property(t.property);
-  for (const int p : t.schedule) process(p, "schedule");
+  for (const int entry : t.schedule) process(lab::scheduled_process(entry), "schedule");
   for (const int p : t.crashed) process(p, "list of crashed processes");
   if (t.victim >= 0) process(t.victim, "victim");
   if (t.loop > static_cast<int>(t.schedule.size()))
@@ -129,11 +129,11 @@ lab::trace possible_part(const lab::trace& t, lab::program& program) {
   lab::trace part = t;
   lab::walker walker(program);
   for (std::size_t i = 0; i < t.schedule.size(); ++i) {
-    if (!walker.can_move(t.schedule[i])) {
+    if (!lab::cannot_step(t.schedule[i], walker, i).empty()) {
       part.schedule.resize(i);
       break;
     }
-    walker.step(t.schedule[i]);
+    walker.step(lab::scheduled_process(t.schedule[i]), lab::scheduled_choice(t.schedule[i]));
   }
   if (part.loop > static_cast<int>(part.schedule.size())) part.loop = -1;
   return part;
@@ -141,11 +141,11 @@ lab::trace possible_part(const lab::trace& t, lab::program& program) {
 
 exit_code run(const asked& a) {
   if (!a.file.empty() &&
-      !(a.algorithm + a.N + a.k + a.passages + a.property + a.victim + a.crashed + a.loop + a.schedule).empty())
+      !(a.algorithm + a.N + a.k + a.passages + a.memory + a.property + a.victim + a.crashed + a.loop + a.schedule).empty())
     throw usage_error("replay needs a trace FILE or the options that describe a trace, not both");
   const lab::trace t = a.file.empty() ? trace_from_options(a) : trace_from_file(a.file);
   const instance of = checked(t);
-  lab::program program(lab::make_model(of.algorithm, of.N, of.k), of.N, of.k, {t.of.passages, t.of.wrong});
+  lab::program program(make_model(of, t.of), of.N, of.k, {t.of.passages, t.of.wrong});
   const std::string wrong = lab::validate(t, program);
   lab::trace part = possible_part(t, program);
   const exit_code code = wrong.empty() ? exit_code::violated : exit_code::undecided;
@@ -180,6 +180,7 @@ command add_replay(CLI::App& tool) {
   one("-N", it->N, "N", "How many processes there are");
   one("-k", it->k, "K", "How many may be inside");
   one("--passages", it->passages, "M", "Passages of each process; default unlimited");
+  one("--memory", it->memory, "sc|safe", "As for check; default sc");
   o->add_option("--mutate", it->mutations, "The error made on purpose, as for check")
       ->type_name("M")
       ->allow_extra_args(false);
@@ -187,7 +188,7 @@ command add_replay(CLI::App& tool) {
   one("--victim", it->victim, "I", "The process that does not get on");
   one("--crashed", it->crashed, "I,J", "The processes that crash");
   one("--loop", it->loop, "S", "The steps after step S repeat for ever");
-  one("--schedule", it->schedule, "0,1x3", "Who steps: process 0, three times process 1 ...");
+  one("--schedule", it->schedule, "0,1x3", "Who steps: process 0, three times process 1 ...\n(1?2: process 1 reads choice 2 during a write)");
   o->add_flag("--json", it->json, "The steps for programs");
   o->footer(
       "Exit code: 1 if the run shows the violation, 3 if it does not (or no longer),\n"
