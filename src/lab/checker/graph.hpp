@@ -40,6 +40,8 @@ class state_graph {
   process_set obliged(state_id s) const { return obliged_[s]; }
   process_set in_entry(state_id s) const { return entry_[s]; }
   process_set in_exit(state_id s) const { return exit_[s]; }
+  /// Processes with a step from s that enters the critical section.
+  process_set enters(state_id s) const { return enters_[s]; }
   /// Does step i of s, which exists, enter the critical section?
   bool enters(state_id s, int i) const {
     return has(enters_[s], owner(i)) && !has(entry_[next(s, i)], owner(i));
