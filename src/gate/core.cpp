@@ -63,10 +63,29 @@ std::int64_t now_ns() {
 gate_failure core::open(const std::string& name, int slots, const place& where) {
   if (gate_failure failure = segment_.open(name, slots, where)) return failure;
   cells_.bind(segment_);
+  // A file whose counts contradict each other is renewed if nobody uses it, and refused if somebody does.
+  if (!seems_sound(segment_.map()) && !segment_.renew_unused(segment_.map().size_bits.load() & 0xFFFF) &&
+      !seems_sound(segment_.map())) {
+    segment_.close();
+    return {gate_errc::damaged,
+            "gate '" + name +
+                "' is damaged and in use: end those who use it (kgate status), then run `kgate doctor -n " + name +
+                "`"};
+  }
   return {};
 }
 
 int core::join(std::string_view command, gate_failure& failure) {
+  for (int tries = 0; tries < 100; ++tries) {
+    if (const int number = join_once(command); number >= 0) return number;
+    usleep(1000);  // all numbers are locked while a gate is renewed, too
+  }
+  failure = {gate_errc::too_many,
+             "more than " + std::to_string(members_max) + " participants; a gate cannot have more"};
+  return -1;
+}
+
+int core::join_once(std::string_view command) {
   file_layout& map = cells_.map();
   for (unsigned i = 0; i < members_max; ++i) {
     if (cells_.is_mine(i)) continue;
@@ -87,8 +106,6 @@ int core::join(std::string_view command, gate_failure& failure) {
     cells_.set_mine(i, true);
     return static_cast<int>(i);
   }
-  failure = {gate_errc::too_many,
-             "more than " + std::to_string(members_max) + " participants; a gate cannot have more"};
   return -1;
 }
 
@@ -136,7 +153,7 @@ entry core::wait(unsigned i, const patience& how) {
     if (how.cancelled != nullptr && how.cancelled->load()) return give_up(i, entry::cancelled);
     if (now >= how.deadline_ns) return give_up(i, entry::timed_out);
     if (cells_.word().operation() == op::retired) return give_up(i, entry::removed);
-    if (position == 0 && rounds % 64 == 63 && !seems_sound()) return give_up(i, entry::damaged);
+    if (position == 0 && rounds % 64 == 63 && !seems_sound(cells_.map())) return give_up(i, entry::damaged);
     const std::int64_t nap = std::min(tending_ns(position, now - began), how.deadline_ns - now);
     const timespec timeout{nap / 1'000'000'000, nap % 1'000'000'000};
     const state mine = cells_.state_of(i);
@@ -219,11 +236,6 @@ int core::heal_all() {
     if (cells_.state_of(j).where() != kind::out && protocol_.heal(j)) ++found;
   protocol_.advance();
   return found;
-}
-
-bool core::seems_sound() {
-  const picture seen = look(cells_.map(), -1);
-  return !seen.settled || seen.sound;
 }
 
 }  // namespace kgate::gate_detail

@@ -60,6 +60,9 @@ std::int64_t now_ns();
 /// filled in by asking the kernel if `fd` >= 0.
 picture look(const file_layout& map, int fd);
 
+/// Whether the counts agree, as far as can be said: true if the gate changed faster than it could be read.
+bool seems_sound(const file_layout& map);
+
 class core {
  public:
   gate_failure open(const std::string& name, int slots, const place& where);
@@ -92,10 +95,10 @@ class core {
   segment& file() { return segment_; }
 
  private:
+  int join_once(std::string_view command);
   entry wait(unsigned i, const patience& how);
   entry give_up(unsigned i, entry why);
   int tend(unsigned i);
-  bool seems_sound();
 
   segment segment_;
   mapped_cells cells_;

@@ -220,7 +220,10 @@ int gate::member::slot() {
   KGATE_EXPECTS(inside_, "only a member that is inside has a slot");
   if (slots_.empty()) {
     guess_ = 0;  // leaving has slots to forget: the slow way
-    for (int left = out_.weight(); left > 0; --left) slots_.push_back(owner_->core.take_slot(number_));
+    for (int left = out_.weight(); left > 0; --left) {
+      slots_.push_back(owner_->core.take_slot(number_));
+      if (slots_.back() < 0) settle(entry::damaged, owner_->name);
+    }
   }
   return slots_.front();
 }

@@ -31,12 +31,14 @@ struct frame {
   word w;
   limit size;
   std::vector<std::pair<unsigned, state>> present;
+  bool valid = true;
 };
 
 bool read_once(const file_layout& map, frame& out) {
   out.w = {map.word_bits.load()};
   out.size = {map.size_bits.load()};
   out.present.clear();
+  out.valid = map.members_used.load() <= members_max;
   const unsigned n = std::min<unsigned>(map.members_used.load(), members_max);
   for (unsigned i = 0; i < n; ++i) {
     state s{map.state_bits[i].load()};
@@ -46,12 +48,28 @@ bool read_once(const file_layout& map, frame& out) {
       else
         s = effect(out.w.operation(), s);
     }
+    out.valid &= s.valid();
     if (s.where() == kind::waits || s.where() == kind::in) out.present.emplace_back(i, s);
   }
   return word{map.word_bits.load()} == out.w;
 }
 
 }  // namespace
+
+bool seems_sound(const file_layout& map) {
+  frame seen;
+  for (int tries = 0; tries < 1000; ++tries) {
+    if (!read_once(map, seen)) continue;
+    int inside = 0;
+    bool waiting = false;
+    for (const auto& [i, s] : seen.present) {
+      if (s.where() == kind::in) inside += s.weight();
+      if (s.where() == kind::waits) waiting = true;
+    }
+    return seen.valid && seen.w.free() + inside == seen.size.slots() && seen.w.waiting() == waiting;
+  }
+  return true;
+}
 
 picture look(const file_layout& map, int fd) {
   frame seen;
@@ -88,7 +106,7 @@ picture look(const file_layout& map, int fd) {
   }
   std::sort(result.holders.begin(), result.holders.end(),
             [](const person& a, const person& b) { return a.slot < b.slot; });
-  result.sound = result.slots >= 1 && result.slots <= slots_max && result.free + inside == result.slots &&
+  result.sound = seen.valid && result.slots >= 1 && result.slots <= slots_max && result.free + inside == result.slots &&
                  seen.w.waiting() == !result.waiters.empty();
   return result;
 }

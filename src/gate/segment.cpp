@@ -251,7 +251,7 @@ segment::attempt segment::open_once(const std::string& name, int slots, const pl
   }
   const int there = limit{map_->size_bits.load()}.slots();
   if (there < 1 || there > slots_max) {
-    failure = {gate_errc::damaged, path_ + " is damaged; run `kgate doctor`"};
+    failure = {gate_errc::damaged, path_ + " is damaged; `kgate remove --force` it when nobody uses it"};
     return attempt::failed;
   }
   if (slots != 0 && there != slots) {
@@ -369,7 +369,15 @@ bool segment::lock_maintenance() noexcept { return fcntl_lock(fd_, F_OFD_SETLKW,
 
 void segment::unlock_maintenance() noexcept { fcntl_lock(fd_, F_OFD_SETLK, F_UNLCK, maintenance_byte, 1); }
 
-bool segment::anybody_alive() const noexcept { return locked_by_others(fd_, lock_base, 2 * std::int64_t{members_max}); }
+bool segment::renew_unused(int slots) noexcept {
+  // All members' bytes at once: nobody has one, and nobody can join until this is over.
+  if (slots < 1 || slots > slots_max ||
+      !fcntl_lock(fd_, F_OFD_SETLK, F_WRLCK, lock_base, 2 * std::int64_t{members_max}))
+    return false;
+  reset(slots);
+  fcntl_lock(fd_, F_OFD_SETLK, F_UNLCK, lock_base, 2 * std::int64_t{members_max});
+  return true;
+}
 
 void segment::unlink_retired() noexcept {
   // The lock belongs to this very file, so nobody can unlink the one that may have taken its place at the path.

@@ -61,13 +61,11 @@ class segment {
 
   /// Takes the file away if it is still the one at its path. Only for a retired gate.
   void unlink_retired() noexcept;
-  /// Puts the gate back to its first state, with `slots`. Only under the maintenance lock, when nobody uses it.
-  void reset(int slots) noexcept;
+  /// Puts the gate back to its first state, with `slots`, if nobody uses it; nobody can begin to meanwhile.
+  bool renew_unused(int slots) noexcept;
   /// The maintenance lock: one participant at a time renews, removes or mends. Waits for it.
   bool lock_maintenance() noexcept;
   void unlock_maintenance() noexcept;
-  /// Whether anybody holds a lock on any member's byte.
-  bool anybody_alive() const noexcept;
 
  private:
   enum class attempt { done, failed, again };
@@ -75,6 +73,7 @@ class segment {
   gate_failure create(const std::string& name, int slots, const place& where);
   gate_failure map_file(int flags);
   gate_failure renew(int slots);
+  void reset(int slots) noexcept;
 
   int fd_ = -1;
   file_layout* map_ = nullptr;

@@ -60,7 +60,9 @@ struct state {
 
   static constexpr std::uint64_t passage_one = std::uint64_t{1} << 15;
 
-  constexpr kind where() const { return static_cast<kind>(bits & 3); }
+  /// The fourth value of the two bits is nobody's; a damaged file may show it.
+  constexpr kind where() const { return valid() ? static_cast<kind>(bits & 3) : kind::out; }
+  constexpr bool valid() const { return (bits & 3) != 3; }
   constexpr int weight() const { return static_cast<int>(bits >> 2 & 0x1FFF); }
   constexpr std::uint64_t passage() const { return bits >> 15; }
 

@@ -182,7 +182,7 @@ void on_bus_error(int) {
   _exit(exit_lost);
 }
 
-int failed_entry(entry why, const request& asked, const core& gate) {
+int failed_entry(entry why, const request& asked) {
   const std::string name = name_of(asked);
   switch (why) {
     case entry::timed_out:
@@ -202,7 +202,6 @@ int failed_entry(entry why, const request& asked, const core& gate) {
     case entry::entered:
       break;
   }
-  static_cast<void>(gate);
   return exit_error;
 }
 
@@ -245,7 +244,7 @@ int be_seated(const request& asked, const place& where, seat& out) {
   word became;
   const entry result = out.gate.enter(out.member, asked.weight, how, became);
   line.clear();
-  if (result != entry::entered) return failed_entry(result, asked, out.gate);
+  if (result != entry::entered) return failed_entry(result, asked);
   if (out.lock_fd < 0) {
     complain("gate '" + name + "' was removed; the command was not started");
     return exit_lost;
@@ -264,6 +263,7 @@ int run(const request& asked) {
   std::string slot;
   for (int left = asked.weight; left > 0; --left)
     slot += (slot.empty() ? "" : ",") + std::to_string(mine.gate.take_slot(mine.member));
+  if (slot.find('-') != std::string::npos) return failed_entry(entry::damaged, asked);
   prepared_command command(asked, slot, mine.gate.slots(), mine.gate.take_token());
 
   const sigset_t signals = signals_to_pass_on();

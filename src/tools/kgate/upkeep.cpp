@@ -26,31 +26,20 @@ struct finding {
   std::string text;
 };
 
-/// Renews a gate whose counts are wrong, if nobody uses it.
-finding mend_counts(core& gate, const std::string& name, int slots) {
-  segment& file = gate.file();
-  if (!file.lock_maintenance())
-    return {name, true, "its counts contradict each other, and it cannot be locked to be mended"};
-  finding out{
-      name, false,
-      "its counts contradicted each other; nobody used it, so it was renewed with " + std::to_string(slots) + " slots"};
-  if (file.anybody_alive())
-    out = {name, true,
-           "its counts contradict each other, and it is in use: end those who use it (kgate status), then run doctor "
-           "again"};
-  else
-    file.reset(slots);
-  file.unlock_maintenance();
-  return out;
-}
-
 finding examine(const std::string& name, const place& where) {
   core gate;
+  bool renewed = false;
+  {
+    segment before;
+    if (!before.open_to_look(name, where)) renewed = !seems_sound(before.map());
+  }
   if (const gate_failure failure = gate.open(name, 0, where)) return {name, true, failure.text};
   const int healed = gate.heal_all();
   const picture seen = look(gate.cells().map(), gate.file().fd());
-  if (seen.settled && !seen.sound)
-    return mend_counts(gate, name, seen.slots >= 1 && seen.slots <= slots_max ? seen.slots : 1);
+  if (renewed)
+    return {name, false,
+            "its counts contradicted each other; nobody used it, so it was renewed with " + std::to_string(seen.slots) +
+                " slots"};
   const std::string counts = std::to_string(seen.holders.size()) + " inside, " + std::to_string(seen.waiters.size()) +
                              " waiting, " + std::to_string(seen.slots) + " slots";
   if (healed > 0)
