@@ -119,6 +119,7 @@ class checking {
     if (explored_.exclusion != no_state) return by_state(r, explored_.exclusion, "more than k processes are inside");
     if (!explored_.complete) return undecided(r, explored_.why);
     if (!linked()) return undecided(r, watch_.why());
+    if (graph_->steps() != graph_->N()) return undecided(r, "decided for atomic registers only");
     if (!enabling_) enabling_ = std::make_unique<enabling>(explored_, *graph_, watch_);
     if (!enabling_->complete()) return undecided(r, watch_.why());
     if (r.name == "kl-deadlock-free")

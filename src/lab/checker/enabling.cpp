@@ -13,6 +13,9 @@ namespace kgate::lab {
 
 namespace {
 
+/// p has a step in s, and it enters the critical section.
+bool enters(const state_graph& g, state_id s, int p) { return g.next(s, p) != no_state && g.enters(s, p); }
+
 /// A shortest way from `from`, along steps for which follows(s, p) holds, to a step for which last(s, p) holds, that included.
 template <class Follows, class Last>
 std::vector<int> way_to_step(const state_graph& g, state_id from, Follows&& follows, Last&& last) {
@@ -60,8 +63,8 @@ state_id nearest(const state_graph& g, const depths& d, Bad&& bad) {
 enabling::enabling(exploration& e, const state_graph& g, watch& w) : enabled_(g.end(), 0), inside_(g.end(), 0) {
   for (state_id s = 0; s < g.end(); ++s) {
     if (!g.valid(s)) continue;
-    enabled_[s] = g.enters(s) & g.in_entry(s);
     for (int p = 0; p < g.N(); ++p) {
+      if (has(g.in_entry(s), p) && enters(g, s, p)) enabled_[s] |= only(p);
       const auto local = static_cast<local_id>(e.table->packing().local[p].get(e.store->record(s)));
       if (e.table->row(p, local).where == region::critical) inside_[s] |= only(p);
     }
@@ -117,15 +120,15 @@ std::optional<overtaking> find_overtaking(const state_graph& g, const depths& d,
         for (int p = 0; p < g.N(); ++p) {
           const state_id t = g.next(s, p);
           if (t == no_state) continue;
-          const bool enters = has(g.enters(s), p);
-          if (enters && p != victim && has(arrived[s], p)) {
+          const bool gets_in = g.enters(s, p);
+          if (gets_in && p != victim && has(arrived[s], p)) {
             if (const std::uint32_t here = d.of(s); here < depth) {
               depth = here;
               best = overtaking{s, {}, victim, p};
             }
           }
           if (!waits(t)) continue;
-          const process_set now = arrived[t] | (enters ? arrived[s] & ~only(p) : arrived[s]);
+          const process_set now = arrived[t] | (gets_in ? arrived[s] & ~only(p) : arrived[s]);
           if (now == arrived[t]) continue;
           arrived[t] = now;
           more.push_back(t);
@@ -145,8 +148,8 @@ std::optional<overtaking> find_overtaking(const state_graph& g, const depths& d,
   std::stable_sort(starts.begin(), starts.end(), [&](state_id a, state_id b) { return d.of(a) < d.of(b); });
   for (const state_id from : starts) {
     std::vector<int> steps = way_to_step(
-        g, from, [&](state_id s, int p) { return waits(g.next(s, p)) && !(p == overtaker && has(g.enters(s), p)); },
-        [&](state_id s, int p) { return p == overtaker && has(g.enters(s), p); });
+        g, from, [&](state_id s, int p) { return waits(g.next(s, p)) && !(p == overtaker && enters(g, s, p)); },
+        [&](state_id s, int p) { return p == overtaker && enters(g, s, p); });
     if (steps.empty()) continue;
     best->from = from;
     best->steps = std::move(steps);
@@ -178,7 +181,7 @@ bool group_enabled(const state_graph& g, state_id s, process_set G) {
     for (int p = 0; p < g.N(); ++p) {
       const state_id t = g.next(at.s, p);
       play to{t == no_state ? at.s : t, at.left & ~only(p), at.entered};  // who is blocked steps without effect
-      if (t != no_state && has(g.in_entry(at.s) & g.enters(at.s), p)) to.entered |= only(p);
+      if (t != no_state && has(g.in_entry(at.s), p) && g.enters(at.s, p)) to.entered |= only(p);
       if (std::popcount(to.entered) >= std::popcount(G)) continue;
       if (seen.insert(to).second) open.push_back(to);
     }

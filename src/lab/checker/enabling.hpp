@@ -5,7 +5,7 @@
 ///
 /// Their words: a process is *able* if its next step enters the critical section; *enabled* if it is able now and stays so
 /// whatever the others do (fairness.hpp's bounded waiting uses the weaker word of Afek et al.). A process blocked at an await takes, in their model, a step that changes nothing. The l of the paper
-/// is k here.
+/// is k here. For atomic registers only: a process has one step in a state, so steps are named by their process.
 
 #include <cstdint>
 #include <optional>
