@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # fish completion for kgate; generated from its option table
 complete -c kgate -f
 complete -c kgate -n __fish_use_subcommand -a run -d 'run a command when a slot is free'

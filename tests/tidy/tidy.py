@@ -40,7 +40,7 @@ INSTANCES = re.compile(r"src/lab/catalog/\w+\.cpp")
 OWN = ("kgate/", "gate/", "cluster/", "lab/", "tools/", "tests/", "bench/")
 
 TOP = {".ci", ".clang-format", ".gitignore", "CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md",
-       "LICENSE", "README.md", "bench", "bindings", "cmake", "docs", "examples", "include", "kgate", "kgate-lab",
+       "LICENSE", "README.md", "bench", "bindings", "cmake", "completions", "docs", "examples", "include", "kgate", "kgate-lab",
        "man", "packages.txt", "src", "test", "tests"}
 
 STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono

@@ -8,6 +8,8 @@ namespace kgate::tool {
 
 namespace {
 
+constexpr const char* licence = ".\\\" SPDX-License-Identifier: Apache-2.0\n";
+
 std::string option_words(const option_row& row) {
   std::string text = row.letter != 0 ? std::string("-") + row.letter + ", " : std::string("    ");
   text += std::string("--") + row.word;
@@ -91,7 +93,7 @@ std::string completion_bash() {
     for (const option_id id : command.options) words += std::string(words.empty() ? "--" : " --") + row_of(id).word;
     cases += std::string("    ") + command.name + ") words=\"" + words + "\" ;;\n";
   }
-  return "# bash completion for kgate; generated from its option table\n"
+  return "# SPDX-License-Identifier: Apache-2.0\n# bash completion for kgate; generated from its option table\n"
          "_kgate() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words= i\n"
          "  COMPREPLY=()\n"
@@ -159,7 +161,7 @@ std::string completion_zsh() {
     if (std::string_view(command.name) == "run") cases += " \\\n        '*::command:_normal'";
     cases += " ;;\n";
   }
-  return "#compdef kgate\n# generated from kgate's option table\n"
+  return "#compdef kgate\n# SPDX-License-Identifier: Apache-2.0\n# generated from kgate's option table\n"
          "_kgate_names() {\n  local -a names\n  names=(${(f)\"$(kgate list 2>/dev/null | tail -n +2 | cut -d' ' "
          "-f1)\"})\n  compadd -a names\n}\n"
          "_kgate() {\n  local -a commands\n  commands=(\n" +
@@ -181,7 +183,9 @@ std::string fish_text(std::string_view text) {
 }
 
 std::string completion_fish() {
-  std::string out = "# fish completion for kgate; generated from its option table\ncomplete -c kgate -f\n";
+  std::string out =
+      "# SPDX-License-Identifier: Apache-2.0\n# fish completion for kgate; generated from its option table\ncomplete "
+      "-c kgate -f\n";
   for (const command_row& command : command_rows()) {
     out += std::string("complete -c kgate -n __fish_use_subcommand -a ") + command.name + " -d '" +
            fish_text(command.summary) + "'\n";
@@ -243,9 +247,9 @@ std::string manual_page(const command_row& command) {
   std::string upper = std::string("KGATE\\-") + command.name;
   for (char& c : upper)
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  std::string out = ".TH " + upper + " 1 \"\" \"kgate\" \"User Commands\"\n.SH NAME\nkgate\\-" + command.name +
-                    " \\- " + roff(command.summary) + "\n.SH SYNOPSIS\n.B kgate " + command.name +
-                    "\n[\\fIOPTION\\fR]... " + roff(command.operands) + "\n.SH DESCRIPTION\n" + roff(command.text) +
+  std::string out = std::string(licence) + ".TH " + upper + " 1 \"\" \"kgate\" \"User Commands\"\n.SH NAME\nkgate\\-" +
+                    command.name + " \\- " + roff(command.summary) + "\n.SH SYNOPSIS\n.B kgate " + command.name +
+                    "\n[\\fIOPTION\\fR]..." + (*command.operands != \'\0\' ? " " + roff(command.operands) : std::string()) + "\n.SH DESCRIPTION\n" + roff(command.text) +
                     "\n.SH OPTIONS\n";
   for (const option_id id : command.options) {
     const option_row& row = row_of(id);
@@ -263,6 +267,7 @@ std::string manual_page(const command_row& command) {
 
 std::string manual_overview() {
   std::string out =
+      std::string(licence) +
       ".TH KGATE 1 \"\" \"kgate\" \"User Commands\"\n.SH NAME\nkgate \\- at most k at a time, in order, each with its "
       "own slot\n"
       ".SH SYNOPSIS\n.B kgate\n\\fICOMMAND\\fR [\\fIOPTION\\fR]...\n.SH DESCRIPTION\n"
