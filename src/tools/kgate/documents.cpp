@@ -249,8 +249,9 @@ std::string manual_page(const command_row& command) {
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
   std::string out = std::string(licence) + ".TH " + upper + " 1 \"\" \"kgate\" \"User Commands\"\n.SH NAME\nkgate\\-" +
                     command.name + " \\- " + roff(command.summary) + "\n.SH SYNOPSIS\n.B kgate " + command.name +
-                    "\n[\\fIOPTION\\fR]..." + (*command.operands != \'\0\' ? " " + roff(command.operands) : std::string()) + "\n.SH DESCRIPTION\n" + roff(command.text) +
-                    "\n.SH OPTIONS\n";
+                    "\n[\\fIOPTION\\fR]..." +
+                    (*command.operands != '\0' ? " " + roff(command.operands) : std::string()) + "\n.SH DESCRIPTION\n" +
+                    roff(command.text) + "\n.SH OPTIONS\n";
   for (const option_id id : command.options) {
     const option_row& row = row_of(id);
     out += ".TP\n";
