@@ -50,7 +50,8 @@ std::optional<double> with_unit(const std::string& text, std::initializer_list<u
 
 std::vector<std::string> known_ids(bool with_names) {
   std::vector<std::string> ids;
-  for (const catalog::row* row : catalog_rows()) ids.push_back(std::string(row->id) + (with_names ? "+names" : ""));
+  for (const catalog::row* row : lab::algorithm_rows())
+    ids.push_back(std::string(row->id) + (with_names ? "+names" : ""));
   return ids;
 }
 
@@ -105,22 +106,25 @@ instance parse_instance(const std::string& algorithm, const std::string& N, cons
   return checked_instance(algorithm, processes, number("-k", k));
 }
 
-bool parse_safe_memory(const catalog::choice& algorithm, const std::string& text) {
-  if (text.empty()) return algorithm.base->needs == catalog::registers::safe;
-  if (text != "sc" && text != "safe") throw usage_error(fmt::format("--memory needs sc or safe, not '{}'", text));
-  if (text == "safe" && algorithm.primitives() != catalog::reads_and_writes)
-    throw usage_error(fmt::format("--memory safe: safe registers can only be read and written, and {} needs {}",
-                                  algorithm.id(), catalog::to_string(algorithm.primitives())));
-  return text == "safe";
+bool parse_memory(const std::string& text) {
+  if (text == "safe") return true;
+  if (text == "sc") return false;
+  throw usage_error(fmt::format("--memory needs sc or safe, not '{}'", text));
 }
 
-std::unique_ptr<lab::model> make_model(const instance& of, const lab::program_name& asked) {
-  if (!asked.safe_registers) return lab::make_model(of.algorithm, of.N, of.k);
-  if (asked.passages == 0) throw usage_error("--memory safe needs a limit: --passages M");
+std::unique_ptr<lab::program> make_program(const instance& of, const lab::program_name& name) {
+  if (name.safe_registers && name.passages == 0)
+    throw usage_error("safe registers need a limit on passages: --passages 1 or more");
+  if (name.safe_registers && of.algorithm.primitives() != catalog::reads_and_writes)
+    throw usage_error(fmt::format("safe registers can only be read and written, and {} needs {}", of.algorithm.id(),
+                                  catalog::to_string(of.algorithm.primitives())));
   try {
-    return lab::make_model(of.algorithm, of.N, of.k, lab::safe_registers(of.N, asked.passages));
+    return std::make_unique<lab::program>(
+        lab::make_model(of.algorithm, of.N, of.k,
+                        name.safe_registers ? lab::safe_registers(of.N, name.passages) : lab::register_kind{}),
+        of.N, of.k, lab::program_options{name.passages, name.wrong});
   } catch (const std::invalid_argument& e) {
-    throw usage_error(fmt::format("--memory safe: {}", e.what()));
+    throw usage_error(e.what());
   }
 }
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "kgate/algorithms/catalog_row.hpp"
-#include "lab/catalog/models.hpp"
 #include "lab/checker/mutation.hpp"
 #include "lab/checker/trace.hpp"
 
@@ -37,11 +36,11 @@ instance parse_instance(const std::string& algorithm, const std::string& N, cons
 /// The same for numbers that come from a file.
 instance checked_instance(const std::string& algorithm, long long N, long long k);
 
-/// sc or safe; nothing written means what the algorithm is made for. Safe registers need limited passages.
-bool parse_safe_memory(const catalog::choice& algorithm, const std::string& text);
+/// Whether the registers are safe: "safe", or "sc".
+bool parse_memory(const std::string& text);
 
-/// The algorithm on the checker's machine.
-std::unique_ptr<lab::model> make_model(const instance& of, const lab::program_name& asked);
+/// The program that a check or a trace speaks of.
+std::unique_ptr<lab::program> make_program(const instance& of, const lab::program_name& name);
 
 /// The property as check() names it.
 std::string parse_property(const std::string& text);

@@ -7,8 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "kgate/algorithms/catalog.hpp"
-
 namespace kgate::tool {
 
 namespace {
@@ -20,8 +18,11 @@ struct citation {
   std::string_view full;
 };
 
+/// Where names come from.
+constexpr std::string_view names_paper = "Anderson & Moir 1997";
+
 constexpr citation citations[] = {
-    {"Anderson & Moir 1997",
+    {names_paper,
      "James H. Anderson and Mark Moir. Using local-spin k-exclusion algorithms to improve wait-free object "
      "implementations. Distributed Computing 11(1):1-20, 1997."},
     {"Danek 2010",
@@ -86,7 +87,7 @@ nlohmann::json promises_json(const catalog::promises& promise) {
   nlohmann::json j;
   const auto promised = promised_properties(promise);
   for (const char* name : {"k-exclusion", "deadlock-free", "starvation-free", "bounded-exit", "distinct-names",
-                           "k-fcfs", "fife", "l-queuelike"})
+                           "k-fcfs", "fife", "l-queuelike", "bounded-waiting"})
     j[name] = std::find(promised.begin(), promised.end(), name) != promised.end();
   j["overtakings_max"] = promise.overtakings_max < 0 ? nlohmann::json() : nlohmann::json(promise.overtakings_max);
   j["crashes"] = promise.despite == catalog::crashes::none  ? "0"
@@ -96,8 +97,6 @@ nlohmann::json promises_json(const catalog::promises& promise) {
 }
 
 }  // namespace
-
-std::span<const catalog::row* const> catalog_rows() { return catalog::rows; }
 
 std::vector<std::string> promised_properties(const catalog::promises& promise) {
   std::vector<std::string> all;
@@ -112,6 +111,7 @@ std::vector<std::string> promised_properties(const catalog::promises& promise) {
   add(promise.k_fcfs, "k-fcfs");
   add(promise.fife, "fife");
   add(promise.l_queuelike, "l-queuelike");
+  add(promise.overtakings_max >= 0, "bounded-waiting");
   return all;
 }
 
@@ -199,7 +199,7 @@ std::vector<embedded_source> sources_of(const catalog::choice& algorithm) {
 }
 
 std::vector<std::pair<std::string, int>> labels_of(std::string_view text) {
-  static const std::regex label(R"re(\bp\["([^"]+)"\])re");
+  static const std::regex label(R"re(\w\["([^"]+)"\])re");
   std::vector<std::pair<std::string, int>> labels;
   int number = 0;
   for (std::size_t at = 0; at < text.size(); ++number) {
@@ -216,7 +216,7 @@ std::vector<std::string> references_of(const catalog::choice& algorithm) {
   std::vector<std::string> all;
   for (const citation& one : citations) {
     const bool base = one.paper == algorithm.base->paper;
-    const bool names = algorithm.with_names && one.paper == catalog::detail::am97;
+    const bool names = algorithm.with_names && one.paper == names_paper;
     // Baselines are known from the table that compares them.
     const bool quoted = algorithm.base->figure.find(one.paper) != std::string_view::npos;
     if (base || names || quoted) all.emplace_back(one.full);

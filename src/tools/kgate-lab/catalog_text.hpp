@@ -4,7 +4,6 @@
 /// What the catalogue says, as words and as JSON.
 
 #include <nlohmann/json_fwd.hpp>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,8 +13,6 @@
 #include "tools/kgate-lab/embedded_sources.hpp"
 
 namespace kgate::tool {
-
-std::span<const catalog::row* const> catalog_rows();
 
 /// Every field of the row that the algorithm is made of.
 nlohmann::json to_json(const catalog::choice& algorithm);

@@ -31,13 +31,15 @@ namespace {
 constexpr int passages_max = 1'000'000;
 constexpr int threads_max = 1024;
 
-/// What the user wrote, word for word; empty where nothing was written.
+using given = std::optional<std::string>;
+
+/// What the user wrote, word for word.
 struct asked {
   std::string algorithm, N, k;
   std::vector<std::string> properties, mutations;
-  std::string passages, crashes, memory, threads, memory_max, time_max, contention;
+  given passages, memory, crashes, threads, memory_max, time_max, contention;
   bool symmetry = false;
-  std::string trace;
+  given trace;
   bool json = false;
 };
 
@@ -74,7 +76,7 @@ void check_symmetry(const plan& p) {
   if (!p.request.symmetry) return;
   if (!p.of.algorithm.base->symmetric) {
     std::vector<std::string_view> symmetric;
-    for (const catalog::row* row : catalog_rows())
+    for (const catalog::row* row : lab::algorithm_rows())
       if (row->symmetric) symmetric.push_back(row->id);
     throw usage_error(fmt::format("{} is not symmetric in its processes; --symmetry is allowed for {}",
                                   p.of.algorithm.id(), fmt::join(symmetric, ", ")));
@@ -86,9 +88,9 @@ void check_symmetry(const plan& p) {
 
 int passages_of(const asked& a, plan& p) {
   if (a.passages == "unlimited") return 0;
-  if (!a.passages.empty()) {
+  if (a.passages) {
     try {
-      return parse_number("--passages", a.passages, 1, passages_max);
+      return parse_number("--passages", *a.passages, 1, passages_max);
     } catch (const usage_error& e) {
       throw usage_error(fmt::format("{} (or 'unlimited')", e.what()));
     }
@@ -104,10 +106,11 @@ plan make_plan(const asked& a) {
   plan p;
   p.of = parse_instance(a.algorithm, a.N, a.k);
   lab::check_request& r = p.request;
-  r.of = {p.of.algorithm.id(), p.of.N, p.of.k, passages_of(a, p), {}, parse_safe_memory(p.of.algorithm, a.memory)};
+  r.of = {p.of.algorithm.id(), p.of.N, p.of.k, passages_of(a, p), {}, false};
+  r.of.safe_registers = a.memory ? parse_memory(*a.memory) : p.of.algorithm.base->needs == catalog::registers::safe;
   for (const std::string& text : a.mutations) r.of.wrong.push_back(parse_mutation(p.of.algorithm, text));
-  r.crashes = a.crashes.empty() ? p.of.k - 1 : parse_number("--crashes", a.crashes, 0, p.of.N);
-  r.contention = a.contention.empty() ? 0 : parse_number("--contention", a.contention, 1, p.of.N);
+  r.crashes = a.crashes ? parse_number("--crashes", *a.crashes, 0, p.of.N) : p.of.k - 1;
+  r.contention = a.contention ? parse_number("--contention", *a.contention, 1, p.of.N) : 0;
   r.symmetry = a.symmetry;
   check_symmetry(p);
   for (const std::string& name : a.properties) r.properties.push_back(parse_property(name));
@@ -117,10 +120,9 @@ plan make_plan(const asked& a) {
   }
   check_properties(p);
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  r.limits.threads =
-      a.threads.empty() ? std::min(cores, threads_max) : parse_number("--threads", a.threads, 1, threads_max);
-  r.limits.memory_max = a.memory_max.empty() ? system_memory() / 4 * 3 : parse_size("--memory-max", a.memory_max);
-  r.limits.seconds_max = a.time_max.empty() ? 0 : parse_duration("--time-max", a.time_max);
+  r.limits.threads = a.threads ? parse_number("--threads", *a.threads, 1, threads_max) : std::min(cores, threads_max);
+  r.limits.memory_max = a.memory_max ? parse_size("--memory-max", *a.memory_max) : system_memory() / 4 * 3;
+  r.limits.seconds_max = a.time_max ? parse_duration("--time-max", *a.time_max) : 0;
   if (r.crashes > 0 && p.of.algorithm.base->promise.despite == catalog::crashes::none)
     p.notes.push_back(
         fmt::format("{} promises progress only without crashes: --crashes 0 checks that", p.of.algorithm.id()));
@@ -150,6 +152,8 @@ lab::check_result carry_out(lab::program& program, plan& p) {
     return gave_up(p.request, "out of memory");
   } catch (const std::length_error& e) {
     return gave_up(p.request, e.what());
+  } catch (const std::invalid_argument& e) {
+    throw usage_error(e.what());  // the algorithm does what the memory cannot
   }
 }
 
@@ -244,8 +248,9 @@ exit_code to_exit_code(lab::verdict v) {
 exit_code run(const asked& a) {
   plan p = make_plan(a);
   std::optional<output_file> trace_file;
-  if (!a.trace.empty()) trace_file.emplace("--trace", a.trace);
-  lab::program program(make_model(p.of, p.request.of), p.of.N, p.of.k, {p.request.of.passages, p.request.of.wrong});
+  if (a.trace) trace_file.emplace("--trace", *a.trace);
+  const auto made = make_program(p.of, p.request.of);
+  lab::program& program = *made;
   const lab::check_result result = carry_out(program, p);
   print(a.json ? machine_form(p, result, program).dump(2) + "\n" : human(p, result, program));
   if (trace_file) {
@@ -262,7 +267,7 @@ exit_code run(const asked& a) {
 command add_check(CLI::App& tool) {
   auto it = std::make_shared<asked>();
   CLI::App* o = tool.add_subcommand("check", "Explore every interleaving and judge the properties");
-  const auto one = [&](const char* name, std::string& value, const char* type, const char* text) {
+  const auto one = [&](const char* name, auto& value, const char* type, const char* text) {
     return o->add_option(name, value, text)->type_name(type);
   };
   one("ALGO", it->algorithm, "", "The algorithm's id, as 'list' shows it")->required();
@@ -274,9 +279,9 @@ command add_check(CLI::App& tool) {
       ->allow_extra_args(false);
   one("--passages", it->passages, "M",
       "Passages of each process, or 'unlimited', which is the\ndefault where the variables are bounded; else 1");
-  one("--crashes", it->crashes, "F", "Judge progress with at most F crashes; default k-1");
   one("--memory", it->memory, "sc|safe",
-      "Atomic registers, or safe ones: a read during a write\nmay return anything; default what the text is made for");
+      "Atomic registers, or safe ones: a read during a write\nreturns any value; default what the algorithm is for");
+  one("--crashes", it->crashes, "F", "Judge progress with at most F crashes; default k-1");
   one("--threads", it->threads, "T", "Default: one per core");
   one("--memory-max", it->memory_max, "B", "As in 500M or 2G; default 75 % of the memory");
   one("--time-max", it->time_max, "D", "As in 30s or 5m; default no limit");
@@ -298,7 +303,7 @@ command add_check(CLI::App& tool) {
       "  kgate-lab check am97-chain-cc -N 3 -k 2 --crashes 2     # one too many\n"
       "  kgate-lab check fa-semaphore -N 3 -k 1 --property starvation-free\n"
       "  kgate-lab check am97-chain-cc -N 3 -k 2 --mutate drop:8 --trace bad.json\n"
-      "  kgate-lab check danek10-fife -N 2 -k 1 --memory safe    # needs atomic registers\n"
+      "  kgate-lab check danek10-fife -N 2 -k 1 --memory safe    # needs atomic ones\n"
       "  kgate-lab check choi11 -N 5 -k 2 --symmetry --time-max 30s --json\n");
   return {o, [it] { return run(*it); }};
 }

@@ -133,7 +133,7 @@ command add_explain(CLI::App& tool) {
     bool json = false;
   };
   auto it = std::make_shared<asked>();
-  CLI::App* options = tool.add_subcommand("explain", "Show what an algorithm promises, its variables and its text");
+  CLI::App* options = tool.add_subcommand("explain", "Show the promises, variables and text of an algorithm");
   options->add_option("ALGO", it->algorithm, "The algorithm's id, as 'list' shows it")->required();
   options->add_flag("--json", it->json, "The same for programs");
   options->footer(

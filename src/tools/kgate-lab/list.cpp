@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "lab/catalog/models.hpp"
 #include "tools/kgate-lab/catalog_text.hpp"
 #include "tools/kgate-lab/commands.hpp"
 #include "tools/kgate-lab/terminal.hpp"
@@ -84,7 +85,7 @@ std::string human(std::size_t width) {
   std::vector<std::string_view> papers{""};  ///< of each line; empty where it is that of the line before
   all.add({"ID", "PROMISES", "USES", "N<=", "RMR", "WHAT"});
   std::string_view paper;
-  for (const catalog::row* row : catalog_rows()) {
+  for (const catalog::row* row : lab::algorithm_rows()) {
     const auto bounds = bounds_of(*row);
     papers.push_back(row->paper == paper ? "" : row->paper);
     paper = row->paper;
@@ -111,7 +112,7 @@ std::string human(std::size_t width) {
 exit_code run(bool json) {
   if (json) {
     nlohmann::json all = nlohmann::json::array();
-    for (const catalog::row* row : catalog_rows()) all.push_back(to_json(catalog::choice{row, false}));
+    for (const catalog::row* row : lab::algorithm_rows()) all.push_back(to_json(catalog::choice{row, false}));
     print(all.dump(2) + "\n");
   } else {
     print(human(terminal_width(STDOUT_FILENO).value_or(std::numeric_limits<std::size_t>::max())));

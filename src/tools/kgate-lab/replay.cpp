@@ -9,6 +9,7 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "lab/catalog/models.hpp"
 #include "lab/checker/check.hpp"
@@ -22,23 +23,35 @@ namespace kgate::tool {
 
 namespace {
 
+using given = std::optional<std::string>;
+
+/// What the user wrote, word for word.
 struct asked {
-  std::string file;
-  std::string algorithm, N, k, passages, memory;
+  given file;
+  given algorithm, N, k, passages, memory;
   std::vector<std::string> mutations;
-  std::string property, victim, crashed, loop, schedule;
+  given property, victim, crashed, loop, schedule;
   bool json = false;
+
+  /// Whether an option says something about the trace.
+  bool describes() const {
+    return algorithm || N || k || passages || memory || !mutations.empty() || property || victim || crashed || loop ||
+           schedule;
+  }
 };
 
 constexpr int number_max = 1'000'000'000;
 
 std::string read_whole(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw usage_error(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (in.bad() || (text.empty() && in.peek() != std::char_traits<char>::eof()))
-    throw usage_error(fmt::format("cannot read '{}'", path));
-  return text;
+  try {
+    std::ifstream in;
+    in.exceptions(std::ios::badbit);
+    in.open(path, std::ios::binary);
+    if (in) return {std::istreambuf_iterator<char>(in), {}};
+  } catch (const std::ios::failure&) {
+    // A folder opens and cannot be read; errno says so.
+  }
+  throw usage_error(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
 }
 
 /// Numbers in a trace are whole and small; anything else would be cut off silently.
@@ -82,25 +95,28 @@ std::vector<int> process_list(const std::string& option, const std::string& text
 }
 
 lab::trace trace_from_options(const asked& a) {
-  for (const auto& [option, value] :
-       {std::pair{"--algorithm", &a.algorithm}, {"-N", &a.N}, {"-k", &a.k}, {"--property", &a.property}})
-    if (value->empty())
+  for (const auto& [option, value] : {std::pair{"--algorithm", &a.algorithm},
+                                      {"-N", &a.N},
+                                      {"-k", &a.k},
+                                      {"--property", &a.property},
+                                      {"--schedule", &a.schedule}})
+    if (!*value)
       throw usage_error(fmt::format(
           "replay needs a trace FILE, or --algorithm, -N, -k, --property and --schedule; {} is missing", option));
-  const instance of = parse_instance(a.algorithm, a.N, a.k);
+  const instance of = parse_instance(*a.algorithm, *a.N, *a.k);
   lab::trace t;
-  t.of = {of.algorithm.id(), of.N, of.k, 0, {}, a.memory.empty() ? false : parse_safe_memory(of.algorithm, a.memory)};
-  if (!a.passages.empty()) t.of.passages = parse_number("--passages", a.passages, 1, number_max);
+  t.of = {of.algorithm.id(), of.N, of.k, 0, {}, a.memory && parse_memory(*a.memory)};
+  if (a.passages) t.of.passages = parse_number("--passages", *a.passages, 1, number_max);
   for (const std::string& text : a.mutations) t.of.wrong.push_back(parse_mutation(of.algorithm, text));
-  t.property = a.property;
+  t.property = parse_property(*a.property);
   try {
-    t.schedule = lab::parse_schedule(a.schedule);
+    t.schedule = lab::parse_schedule(*a.schedule);
   } catch (const std::invalid_argument& e) {
     throw usage_error(e.what());
   }
-  if (!a.victim.empty()) t.victim = parse_number("--victim", a.victim, 0, of.N - 1);
-  if (!a.crashed.empty()) t.crashed = process_list("--crashed", a.crashed, of.N);
-  if (!a.loop.empty()) t.loop = parse_number("--loop", a.loop, 0, static_cast<int>(t.schedule.size()));
+  if (a.victim) t.victim = parse_number("--victim", *a.victim, 0, of.N - 1);
+  if (a.crashed) t.crashed = process_list("--crashed", *a.crashed, of.N);
+  if (a.loop) t.loop = parse_number("--loop", *a.loop, 0, static_cast<int>(t.schedule.size()));
   t.what = t.victim < 0 ? fmt::format("{} is violated", t.property)
                         : fmt::format("{} is violated for process {}", t.property, t.victim);
   return t;
@@ -116,7 +132,7 @@ instance checked(const lab::trace& t) {
   if (t.of.passages < 0) throw usage_error("a trace needs passages of at least 1, or 0 for no limit");
   for (const lab::mutation& m : t.of.wrong) check_mutation(of.algorithm, m);
   parse_property(t.property);
-  for (const int entry : t.schedule) process(lab::scheduled_process(entry), "schedule");
+  for (const int entry : t.schedule) process(entry < 0 ? entry : lab::scheduled_process(entry), "schedule");
   for (const int p : t.crashed) process(p, "list of crashed processes");
   if (t.victim >= 0) process(t.victim, "victim");
   if (t.loop > static_cast<int>(t.schedule.size()))
@@ -129,24 +145,30 @@ lab::trace possible_part(const lab::trace& t, lab::program& program) {
   lab::trace part = t;
   lab::walker walker(program);
   for (std::size_t i = 0; i < t.schedule.size(); ++i) {
-    if (!lab::cannot_step(t.schedule[i], walker, i).empty()) {
+    const int entry = t.schedule[i];
+    if (!lab::cannot_step(entry, walker, i).empty()) {
       part.schedule.resize(i);
       break;
     }
-    walker.step(lab::scheduled_process(t.schedule[i]), lab::scheduled_choice(t.schedule[i]));
+    walker.step(lab::scheduled_process(entry), lab::scheduled_choice(entry));
   }
   if (part.loop > static_cast<int>(part.schedule.size())) part.loop = -1;
   return part;
 }
 
 exit_code run(const asked& a) {
-  if (!a.file.empty() &&
-      !(a.algorithm + a.N + a.k + a.passages + a.memory + a.property + a.victim + a.crashed + a.loop + a.schedule).empty())
+  if (a.file && a.describes())
     throw usage_error("replay needs a trace FILE or the options that describe a trace, not both");
-  const lab::trace t = a.file.empty() ? trace_from_options(a) : trace_from_file(a.file);
+  const lab::trace t = a.file ? trace_from_file(*a.file) : trace_from_options(a);
   const instance of = checked(t);
-  lab::program program(make_model(of, t.of), of.N, of.k, {t.of.passages, t.of.wrong});
-  const std::string wrong = lab::validate(t, program);
+  const auto made = make_program(of, t.of);
+  lab::program& program = *made;
+  std::string wrong;
+  try {
+    wrong = lab::validate(t, program);
+  } catch (const std::invalid_argument& e) {
+    throw usage_error(e.what());  // the algorithm does what the memory cannot
+  }
   lab::trace part = possible_part(t, program);
   const exit_code code = wrong.empty() ? exit_code::violated : exit_code::undecided;
   if (a.json) {
@@ -172,7 +194,7 @@ exit_code run(const asked& a) {
 command add_replay(CLI::App& tool) {
   auto it = std::make_shared<asked>();
   CLI::App* o = tool.add_subcommand("replay", "Run a counterexample again, step by step");
-  const auto one = [&](const char* name, std::string& value, const char* type, const char* text) {
+  const auto one = [&](const char* name, given& value, const char* type, const char* text) {
     return o->add_option(name, value, text)->type_name(type);
   };
   one("FILE", it->file, "", "A trace that check --trace has written");
@@ -180,15 +202,16 @@ command add_replay(CLI::App& tool) {
   one("-N", it->N, "N", "How many processes there are");
   one("-k", it->k, "K", "How many may be inside");
   one("--passages", it->passages, "M", "Passages of each process; default unlimited");
-  one("--memory", it->memory, "sc|safe", "As for check; default sc");
   o->add_option("--mutate", it->mutations, "The error made on purpose, as for check")
       ->type_name("M")
       ->allow_extra_args(false);
   one("--property", it->property, "P", "What the run is to violate");
+  one("--memory", it->memory, "sc|safe", "Atomic registers, the default, or safe ones");
   one("--victim", it->victim, "I", "The process that does not get on");
   one("--crashed", it->crashed, "I,J", "The processes that crash");
   one("--loop", it->loop, "S", "The steps after step S repeat for ever");
-  one("--schedule", it->schedule, "0,1x3", "Who steps: process 0, three times process 1 ...\n(1?2: process 1 reads choice 2 during a write)");
+  one("--schedule", it->schedule, "0,1x3",
+      "Who steps: process 0, three times process 1 ...\n(2?4: process 2 reads choice 4 during a write)");
   o->add_flag("--json", it->json, "The steps for programs");
   o->footer(
       "Exit code: 1 if the run shows the violation, 3 if it does not (or no longer),\n"
@@ -198,7 +221,7 @@ command add_replay(CLI::App& tool) {
       "  kgate-lab check fa-semaphore -N 2 -k 1 --trace starved.json\n"
       "  kgate-lab replay starved.json\n"
       "  kgate-lab replay --algorithm am97-chain-cc -N 2 -k 1 --property k-exclusion \\\n"
-      "                   --mutate drop:5 --schedule 0x2,1x3\n");
+      "                   --mutate drop:5 --schedule 0,1x3\n");
   return {o, [it] { return run(*it); }};
 }
 

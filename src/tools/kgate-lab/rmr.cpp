@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <new>
+#include <nlohmann/json.hpp>
 
 #include "lab/checker/graph.hpp"
 #include "lab/experiments/rmr_table.hpp"
@@ -35,7 +35,9 @@ lab::memory_model model_of(const std::string& text) {
   throw usage_error(fmt::format("unknown model '{}'; allowed are {}", one_line(text), fmt::join(allowed, ", ")));
 }
 
-std::string count_or(catalog::rmr_count count) { return count == catalog::unbounded ? "unbounded" : fmt::format("{}", count); }
+std::string count_or(catalog::rmr_count count) {
+  return count == catalog::unbounded ? "unbounded" : fmt::format("{}", count);
+}
 
 std::string worst_text(const lab::rmr_measurement& m) {
   return m.unbounded ? "unbounded" : fmt::format("{}{}", m.exhaustive ? "" : ">=", m.worst);
@@ -48,7 +50,8 @@ instance sized(const asked& a) {
   if (a.N.empty() || a.k.empty()) throw usage_error("rmr needs -N and -k");
   of.N = parse_number("-N", a.N, 1, processes_max);
   of.k = parse_number("-k", a.k, 1, processes_max);
-  if (const std::string error = catalog::limits_error(*of.algorithm.base, of.N, of.k); !error.empty()) throw usage_error(error);
+  if (const std::string error = catalog::limits_error(*of.algorithm.base, of.N, of.k); !error.empty())
+    throw usage_error(error);
   return of;
 }
 
@@ -64,8 +67,9 @@ exit_code one(const asked& a) {
   limits.memory_max = a.memory_max.empty() ? system_memory() / 4 * 3 : parse_size("--memory-max", a.memory_max);
   limits.seconds_max = a.time_max.empty() ? 0 : parse_duration("--time-max", a.time_max);
   if (!a.sample && of.N > lab::graph_processes_max)
-    throw usage_error(fmt::format("a search over all schedules takes at most {} processes; --sample tries schedules instead",
-                                  lab::graph_processes_max));
+    throw usage_error(
+        fmt::format("a search over all schedules takes at most {} processes; --sample tries schedules instead",
+                    lab::graph_processes_max));
   progress_line line;
   limits.interrupted = &catch_interrupts();
   if (line.wanted()) limits.report = [&line](const lab::progress& now) { line.show(now); };
@@ -73,22 +77,28 @@ exit_code one(const asked& a) {
       a.sample ? lab::sample_rmr(of.algorithm, of.N, of.k, cost, contention, static_cast<std::uint64_t>(steps))
                : lab::measure_rmr(of.algorithm, of.N, of.k, cost, contention, passages, limits);
   line.clear();
-  const auto claim =
-      catalog::rmr_claimed(of.algorithm, lab::claimed_model(cost.model), of.N, of.k, contention > 0 ? contention : of.N);
+  const auto claim = catalog::rmr_claimed(of.algorithm, lab::claimed_model(cost.model), of.N, of.k,
+                                          contention > 0 ? contention : of.N);
   const std::string formula = claim ? claim->formula : "none claimed";
-  const exit_code code = !m.within() ? exit_code::violated : m.exhaustive || a.sample ? exit_code::holds : exit_code::undecided;
+  const exit_code code = !m.within()                ? exit_code::violated
+                         : m.exhaustive || a.sample ? exit_code::holds
+                                                    : exit_code::undecided;
   if (a.json) {
     print(lab::to_json(m, of.algorithm, cost.model, formula).dump(2) + "\n");
     return code;
   }
   std::string text = fmt::format("{}  N={} k={}, {}", coloured(of.algorithm.id(), colour::bold), of.N, of.k, a.model);
   if (contention > 0) text += fmt::format(", contention {}", contention);
-  if (m.passages > 0) text += fmt::format(", {} each", count_text(static_cast<unsigned>(m.passages), "passage", "passages"));
-  text += fmt::format("\n  worst  {}  {}\n", worst_text(m),
-                      m.exhaustive ? fmt::format("over all schedules ({} with cache contents)", count_text(m.states, "state", "states"))
-                                   : "the worst found by schedules: a lower estimate");
-  if (!m.labels.empty()) text += fmt::format("  at     {}\n", wrapped(fmt::format("{}", fmt::join(m.labels, " ")), 9, 79));
-  text += fmt::format("  bound  {}  {}{}\n", claim ? count_or(claim->count) : "-", formula, m.within() ? "" : "  EXCEEDED");
+  if (m.passages > 0)
+    text += fmt::format(", {} each", count_text(static_cast<unsigned>(m.passages), "passage", "passages"));
+  text += fmt::format(
+      "\n  worst  {}  {}\n", worst_text(m),
+      m.exhaustive ? fmt::format("over all schedules ({} with cache contents)", count_text(m.states, "state", "states"))
+                   : "the worst found by schedules: a lower estimate");
+  if (!m.labels.empty())
+    text += fmt::format("  at     {}\n", wrapped(fmt::format("{}", fmt::join(m.labels, " ")), 9, 79));
+  text +=
+      fmt::format("  bound  {}  {}{}\n", claim ? count_or(claim->count) : "-", formula, m.within() ? "" : "  EXCEEDED");
   if (!m.why.empty()) text += fmt::format("  note   {}: not all schedules were searched\n", m.why);
   print(text);
   return code;
@@ -96,9 +106,12 @@ exit_code one(const asked& a) {
 
 const char* case_text(catalog::bound_case when) {
   switch (when) {
-    case catalog::bound_case::always: return "";
-    case catalog::bound_case::alone: return "alone";
-    case catalog::bound_case::contention: return "contention c";
+    case catalog::bound_case::always:
+      return "";
+    case catalog::bound_case::alone:
+      return "alone";
+    case catalog::bound_case::contention:
+      return "contention c";
   }
   return "";
 }
@@ -108,8 +121,9 @@ std::string human(const std::vector<lab::rmr_claim_row>& rows) {
       "Remote memory references of a passage: measured/bound. Over all schedules, or, after >=, the worst that\n"
       "adversarial and random schedules found: a lower estimate.\n";
   for (const lab::rmr_claim_row& row : rows) {
-    text += fmt::format("\n{}  {}  {}  {}{}{}\n", coloured(row.source, colour::bold), row.algorithm.id(), lab::to_string(row.model),
-                        row.formula, *case_text(row.when) != '\0' ? ", " : "", case_text(row.when));
+    text += fmt::format("\n{}  {}  {}  {}{}{}\n", coloured(row.source, colour::bold), row.algorithm.id(),
+                        lab::to_string(row.model), row.formula, *case_text(row.when) != '\0' ? ", " : "",
+                        case_text(row.when));
     table cells;
     std::vector<std::string> head{"N,k"}, body{"worst/bound"};
     const auto flush = [&] {
@@ -133,7 +147,8 @@ std::string human(const std::vector<lab::rmr_claim_row>& rows) {
 }
 
 exit_code everything(const asked& a) {
-  if (!a.algorithm.empty() || !a.N.empty() || !a.k.empty()) throw usage_error("rmr takes an algorithm with -N and -k, or --all");
+  if (!a.algorithm.empty() || !a.N.empty() || !a.k.empty())
+    throw usage_error("rmr takes an algorithm with -N and -k, or --all");
   lab::rmr_table_options options;
   if (!a.time_max.empty()) options.seconds_max = parse_duration("--time-max", a.time_max);
   if (!a.memory_max.empty()) options.states_bytes_max = parse_size("--memory-max", a.memory_max);
@@ -156,8 +171,12 @@ exit_code everything(const asked& a) {
       within &= m.within();
       measured.push_back(lab::to_json(m, row.algorithm, row.model, row.formula));
     }
-    j.push_back({{"source", row.source}, {"algorithm", row.algorithm.id()}, {"model", lab::to_string(row.model)},
-                 {"formula", row.formula}, {"case", case_text(row.when)}, {"measured", std::move(measured)}});
+    j.push_back({{"source", row.source},
+                 {"algorithm", row.algorithm.id()},
+                 {"model", lab::to_string(row.model)},
+                 {"formula", row.formula},
+                 {"case", case_text(row.when)},
+                 {"measured", std::move(measured)}});
   }
   print(a.json ? nlohmann::json{{"claims", std::move(j)}}.dump(2) + "\n" : human(rows));
   if (!within) return exit_code::violated;
@@ -168,7 +187,7 @@ exit_code everything(const asked& a) {
 
 command add_rmr(CLI::App& tool) {
   auto it = std::make_shared<asked>();
-  CLI::App* o = tool.add_subcommand("rmr", "Count remote memory references, worst case over all schedules");
+  CLI::App* o = tool.add_subcommand("rmr", "Count remote memory references over all schedules");
   const auto option = [&](const char* name, std::string& value, const char* type, const char* text) {
     return o->add_option(name, value, text)->type_name(type);
   };
@@ -176,19 +195,20 @@ command add_rmr(CLI::App& tool) {
   option("-N", it->N, "N", "How many processes there are");
   option("-k", it->k, "K", "How many may be inside");
   option("--model", it->model, "M", "cc, cc-copy, cc-writeback or dsm; default cc");
-  option("--contention", it->contention, "C", "Only runs with at most C processes outside their remainder");
-  option("--passages", it->passages, "M", "Passages of each process; default unlimited, or 2 if variables are unbounded");
+  option("--contention", it->contention, "C", "Let at most C processes be outside their remainder");
+  option("--passages", it->passages, "M",
+         "Passages of each process; default unlimited where the\nvariables are bounded, else 2");
   option("--threads", it->threads, "T", "Threads of the search; default 1");
   option("--memory-max", it->memory_max, "B", "Memory of the search: 500M, 2G");
-  option("--time-max", it->time_max, "D", "Time of the search: 30s, 5m; with --all of each search");
-  option("--steps", it->steps, "S", "Steps of the schedules that --sample tries; default 400000");
+  option("--time-max", it->time_max, "D", "Time of the search: 30s, 5m; with --all of each");
+  option("--steps", it->steps, "S", "Steps that --sample takes; default 400000");
   o->add_flag("--ordinary-cache", it->ordinary_cache, "A failed compare-and-swap disturbs others' copies");
   o->add_flag("--sample", it->sample, "Try adversarial schedules instead of all: for large N");
   o->add_flag("--all", it->all, "Every theorem and corollary of Anderson & Moir");
   o->add_flag("--json", it->json, "For programs");
   o->footer(
-      "Exit code: 0 within the bound, 1 bound exceeded, 2 usage, 3 if a limit ended the search\n"
-      "over all schedules (what schedules found is printed as a lower estimate).\n"
+      "Exit code: 0 within the bound, 1 bound exceeded, 2 usage, 3 if a limit ended\n"
+      "the search over all schedules (what was found is printed as a lower estimate).\n"
       "\n"
       "Examples:\n"
       "  kgate-lab rmr am97-chain-cc -N 3 -k 1\n"

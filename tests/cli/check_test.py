@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kgate-lab check: verdicts, exit codes, defaults, limits, traces."""
+import json
+import shlex
+import time
+
+import lab
+from lab import HOLDS, UNDECIDED, VIOLATED, LabTest, verdicts
+
+BASIC = {"k-exclusion", "deadlock-free", "starvation-free", "bounded-exit"}
+
+
+class Verdicts(LabTest):
+    def test_json_fields(self):
+        result = self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", 3, "-k", 2)
+        for field, kind in (("algorithm", str), ("N", int), ("k", int), ("passages", int), ("states", int),
+                            ("transitions", int), ("seconds", float), ("bytes_per_state", float), ("properties", list)):
+            self.assertIsInstance(result[field], kind, field)
+        self.assertEqual((result["algorithm"], result["N"], result["k"], result["passages"]), ("am97-chain-cc", 3, 2, 0))
+        self.assertEqual(verdicts(result), dict.fromkeys(BASIC, "holds"))
+        self.assertEqual((result["crashes"], result["complete"], result["verdict"]), (1, True, "holds"))
+
+    def test_names(self):
+        result = self.lab_json(HOLDS, "check", "am97-chain-cc+names", "-N", 2, "-k", 1)
+        self.assertEqual(verdicts(result)["distinct-names"], "holds")
+
+    def violated_and_replayed(self, name, *arguments):
+        """The property is violated, and the replay line and the trace file both show it."""
+        path = self.folder / "trace.json"
+        result = self.lab_json(VIOLATED, "check", *arguments, "--trace", path)
+        self.assertEqual(verdicts(result)[name], "violated")
+        one = next(p for p in result["properties"] if p["name"] == name)
+        program, *line = shlex.split(one["replay"])
+        self.assertEqual(program, "kgate-lab")
+        replayed = self.lab_json(VIOLATED, *line)
+        self.assertTrue(replayed["shows"])
+        self.assertEqual(replayed["steps"], one["trace"]["steps"])
+        first = next(p for p in result["properties"] if p["verdict"] == "violated")
+        self.assertEqual(json.loads(path.read_text()), first["trace"])
+        self.assertTrue(self.lab_json(VIOLATED, "replay", path)["shows"])
+        return result
+
+    def test_fa_semaphore_starves(self):
+        result = self.violated_and_replayed("starvation-free", "fa-semaphore", "-N", 2, "-k", 1)
+        self.assertEqual({n for n, v in verdicts(result).items() if v == "violated"}, {"starvation-free"})
+        (one,) = [p for p in result["properties"] if p["name"] == "starvation-free"]
+        self.assertFalse(one["promised"])
+
+    def test_peterson_and_one_crash(self):
+        self.violated_and_replayed("starvation-free", "peterson-k", "-N", 3, "-k", 2, "--crashes", 1)
+        result = self.lab_json(HOLDS, "check", "peterson-k", "-N", 3, "-k", 2, "--crashes", 0)
+        self.assertEqual(verdicts(result)["starvation-free"], "holds")
+
+    def test_k_crashes_are_one_too_many(self):
+        for N, k in ((2, 1), (3, 2)):
+            self.violated_and_replayed("starvation-free", "am97-chain-cc", "-N", N, "-k", k, "--crashes", k)
+
+    def test_mutant(self):
+        self.violated_and_replayed("k-exclusion", "am97-chain-cc", "-N", 3, "-k", 2, "--mutate", "drop:5", "--property", "k-exclusion")
+        self.violated_and_replayed("starvation-free", "am97-chain-cc", "-N", 2, "-k", 1, "--mutate", "drop:8")
+
+    def test_shown_to_people(self):
+        text = self.lab(VIOLATED, "check", "fa-semaphore", "-N", 2, "-k", 1)
+        for part in ("fa-semaphore  N=2 k=1, no crashes, passages without limit", "starvation-free  violated   not promised",
+                     "k-exclusion      holds", "from here on, for ever", "\nreplay: kgate-lab replay --algorithm fa-semaphore"):
+            self.assertIn(part, text)
+        self.assertNotIn("\033", text)
+
+    def test_only_what_was_asked_for(self):
+        result = self.lab_json(HOLDS, "check", "fa-semaphore", "-N", 2, "-k", 1, "--property", "k-exclusion", "--property", "deadlock-free")
+        self.assertEqual(set(verdicts(result)), {"k-exclusion", "deadlock-free"})
+
+
+class Defaults(LabTest):
+    def test_passages_of_unbounded_variables(self):
+        result = self.lab_json(HOLDS, "check", "danek10-kfcfs", "-N", 2, "-k", 1, "--property", "k-exclusion")
+        self.assertEqual(result["passages"], 1)
+        self.assertIn("unbounded", result["notes"][0])
+        self.assertIn("--passages", self.lab(HOLDS, "check", "danek10-kfcfs", "-N", 2, "-k", 1, "--property", "k-exclusion"))
+        result = self.lab_json(HOLDS, "check", "danek10-kfcfs", "-N", 2, "-k", 1, "--property", "k-exclusion", "--passages", 2)
+        self.assertEqual((result["passages"], result["notes"]), (2, []))
+
+    def test_passages_unlimited(self):
+        self.assertEqual(self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", 2, "-k", 1, "--passages", "unlimited")["passages"], 0)
+        result = self.lab_json(UNDECIDED, "check", "danek10-kfcfs", "-N", 2, "-k", 1, "--property", "k-exclusion",
+                               "--passages", "unlimited", "--memory-max", "2M")
+        self.assertEqual(verdicts(result), {"k-exclusion": "undecided"})
+
+    def test_symmetry_leaves_out_fairness(self):
+        result = self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", 3, "-k", 2, "--symmetry")
+        self.assertNotIn("starvation-free", verdicts(result))
+        whole = self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", 3, "-k", 2)
+        self.assertLess(result["states"], whole["states"])
+
+    def test_contention(self):
+        few = self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", 3, "-k", 1, "--contention", 1)
+        self.assertLess(few["states"], self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", 3, "-k", 1)["states"])
+
+    def test_threads_agree(self):
+        counts = {(r["states"], r["transitions"], tuple(verdicts(r).items()))
+                  for t in (1, 2, 3) for r in [self.lab_json(HOLDS, "check", "am97-tree-cc", "-N", 3, "-k", 1, "--threads", t)]}
+        self.assertEqual(len(counts), 1)
+
+
+class Limits(LabTest):
+    BIG = ("check", "am97-fastpath-nested-dsm-small", "-N", 5, "-k", 2)
+
+    def undecided(self, why, *limit):
+        begin = time.monotonic()
+        result = self.lab_json(UNDECIDED, *self.BIG, *limit)
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertEqual(verdicts(result), dict.fromkeys(BASIC, "undecided"))
+        self.assertFalse(result["complete"])
+        self.assertEqual({one["why"] for one in result["properties"]}, {why})
+        self.assertGreater(result["states"], 0)
+        self.assertIn(why, self.lab(UNDECIDED, *self.BIG, *limit))
+
+    def test_time(self):
+        self.undecided("time limit reached", "--time-max", "300ms")
+
+    def test_memory(self):
+        self.undecided("memory limit reached", "--memory-max", "4M")
+
+    def test_a_violation_found_in_time_stays_one(self):
+        result = self.lab_json(VIOLATED, *self.BIG, "--mutate", "drop:2", "--property", "k-exclusion", "--time-max", "60s")
+        self.assertEqual(verdicts(result), {"k-exclusion": "violated"})
+
+
+class TraceFile(LabTest):
+    def test_nothing_is_left_where_nothing_is_shown(self):
+        path = self.folder / "trace.json"
+        self.lab(HOLDS, "check", "am97-chain-cc", "-N", 2, "-k", 1, "--trace", path)
+        self.assertFalse(path.exists())
+
+    def test_what_was_there_stays_or_is_replaced_whole(self):
+        path = self.folder / "trace.json"
+        path.write_text("x" * 100_000)
+        self.lab(HOLDS, "check", "am97-chain-cc", "-N", 2, "-k", 1, "--trace", path)
+        self.assertEqual(path.read_text(), "x" * 100_000)
+        self.lab(VIOLATED, "check", "fa-semaphore", "-N", 2, "-k", 1, "--trace", path)
+        json.loads(path.read_text())
+
+    def test_full_disk(self):
+        done = self.run_lab("check", "fa-semaphore", "-N", 2, "-k", 1, "--trace", "/dev/full")
+        self.assertEqual(done.returncode, lab.FAILED)
+        self.assertRegex(done.stderr, r"\Akgate-lab: cannot write '/dev/full': [^\n]+\n\Z")
+
+
+if __name__ == "__main__":
+    lab.main()
