@@ -90,6 +90,11 @@ class Rmr(LabTest):
         self.rmr("am97-chain-cc", "--all", says=("--all",))
         self.rmr("nothing", "-N", 3, "-k", 1, says=("'nothing'", "kgate-lab list"))
 
+    def test_memory(self):
+        self.refused(*CHECK, "--memory", "tso", says=("sc or safe",))
+        self.refused(*CHECK, "--memory", "safe", says=("passages",))
+        self.refused(*CHECK, "--memory", "safe", "--passages", 1, says=("fetch-and-add",))
+
     def test_model(self):
         self.rmr("am97-chain-cc", "-N", 3, "-k", 1, "--model", "numa", says=("'numa'", "cc", "cc-writeback", "dsm"))
 
