@@ -2,6 +2,7 @@
 #include "lab/checker/tables.hpp"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <string>
 
@@ -24,6 +25,11 @@ widths with_slack(widths w) {
     if (layout(more).words > words || more.local.front() > 16) return w;
     w = more;
   }
+}
+
+/// The array that v is an element of, one for each process; a variable without a home stands alone.
+std::string array_of(const shared_variable& v) {
+  return v.home == nobody ? v.name : v.name.substr(0, v.name.find_first_of(".["));
 }
 
 constexpr unsigned local_bits_max = 22;
@@ -51,14 +57,20 @@ widths tables::first(const program& p, unsigned extra) {
 
 widths tables::wider() const {
   widths w = asked_;
-  for (int v = 0; v < program_.variables(); ++v)
+  // Process automata grow alike, and so do the elements that an array has for each process: one that overflows widens all.
+  std::map<std::string, unsigned> array;
+  for (int v = 0; v < program_.variables(); ++v) {
     w.variable[v] = std::max(w.variable[v], bits_for(program_.variable(v).values.size()));
-  // Process automata grow alike, so one that overflows widens all.
+    unsigned& widest = array[array_of(program_.variable(v))];
+    widest = std::max(widest, w.variable[v]);
+  }
+  for (int v = 0; v < program_.variables(); ++v) w.variable[v] = array[array_of(program_.variable(v))];
   unsigned most = 0;
   for (int i = 0; i < program_.N(); ++i) most = std::max(most, bits_for(program_.locals(i)));
   for (unsigned& bits : w.local) bits = std::max(bits, most);
   for (const unsigned bits : w.local)
-    if (bits > local_bits_max) throw std::length_error("a process has more than 4 million local states: does its text lack live(...)?");
+    if (bits > local_bits_max)
+      throw std::length_error("a process has more than 4 million local states: does its text lack live(...)?");
   for (const unsigned bits : w.variable)
     if (bits > variable_bits_max) throw std::length_error("a variable takes more than 4 million values");
   return w;
