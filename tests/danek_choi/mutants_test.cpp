@@ -11,6 +11,7 @@
 #include "mutants/looks_in_write_order.hpp"
 #include "mutants/no_increment.hpp"
 #include "mutants/no_previous_block.hpp"
+#include "mutants/no_staleness_test.hpp"
 #include "mutants/one_look.hpp"
 #include "mutants/partner_too_far.hpp"
 #include "mutants/ties_pass.hpp"
@@ -98,6 +99,22 @@ TEST(choi11_mutants, descending_updates) {
   program descending(make_model<choi11::descending<machine>>(4, 2), 4, 2, options_of(size));
   EXPECT_EQ(validate(t, descending), "");
   program shipped(make_model<choi11::corrected<machine>>(4, 2), 4, 2, options_of(size));
+  EXPECT_NE(validate(t, shipped), "");
+}
+
+/// Found by the random search after 167,748 walks, and shortened.
+TEST(choi11_mutants, no_test_for_stale_leavers) {
+  const trial size{"", 4, 3, 0};
+  trace t;
+  t.of = size.name();
+  t.property = "starvation-free";
+  t.schedule = parse_schedule("1x3,0x10,3x4,2x5,1x9,0x5,2x6,3x3,2x3,3x47,0x8,3x8,2x68,0x21,1x6,3x2,0x2,3x6,2x3,0,2x2");
+  t.loop = 220;
+  t.victim = 2;
+  t.crashed = {1, 3};
+  program stale(make_model<choi11::no_staleness_test::corrected<machine>>(4, 3), 4, 3, {});
+  EXPECT_EQ(validate(t, stale), "");
+  program shipped(make_model<choi11::corrected<machine>>(4, 3), 4, 3, {});
   EXPECT_NE(validate(t, shipped), "");
 }
 

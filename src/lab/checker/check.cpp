@@ -116,6 +116,7 @@ class checking {
 
   /// The properties of Fischer et al. that speak of processes being enabled.
   void about_enabling(property_result& r) {
+    if (request_.of.safe_registers) return undecided(r, "decided on atomic registers only");
     if (explored_.exclusion != no_state) return by_state(r, explored_.exclusion, "more than k processes are inside");
     if (!explored_.complete) return undecided(r, explored_.why);
     if (!linked()) return undecided(r, watch_.why());

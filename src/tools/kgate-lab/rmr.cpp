@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
 
 #include "lab/checker/graph.hpp"
+#include "lab/experiments/rmr_growth.hpp"
 #include "lab/experiments/rmr_table.hpp"
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/commands.hpp"
@@ -25,6 +27,7 @@ struct asked {
   bool ordinary_cache = false;
   bool sample = false;
   bool all = false;
+  bool growth = false;
   bool json = false;
 };
 
@@ -102,6 +105,38 @@ exit_code one(const asked& a) {
   if (!m.why.empty()) text += fmt::format("  note   {}: not all schedules were searched\n", m.why);
   print(text);
   return code;
+}
+
+/// The worst case for k = 1, 2, 4 ... 256 and how it grows with log k.
+exit_code growth(const asked& a) {
+  if (a.algorithm.empty() || !a.N.empty() || !a.k.empty())
+    throw usage_error("rmr --growth takes an algorithm, and chooses N and k itself");
+  const catalog::choice algorithm = parse_algorithm(a.algorithm);
+  lab::rmr_growth_options options;
+  options.k_max = std::min({options.k_max, algorithm.base->allowed.k_max, algorithm.base->allowed.N_max / 4});
+  const lab::cost_model cost{model_of(a.model), !a.ordinary_cache};
+  const lab::rmr_growth found = lab::measure_growth(algorithm, cost, options);
+  if (a.json) {
+    nlohmann::json j{{"algorithm", algorithm.id()},
+                     {"model", a.model},
+                     {"constant", found.constant},
+                     {"slope", found.slope},
+                     {"deviation", found.deviation}};
+    for (const lab::rmr_measurement& m : found.measured)
+      j["measured"].push_back(lab::to_json(m, algorithm, cost.model, ""));
+    print(j.dump(2) + "\n");
+    return exit_code::holds;
+  }
+  table cells;
+  cells.add({"k", "N", "worst"});
+  for (const lab::rmr_measurement& m : found.measured)
+    cells.add({fmt::format("{}", m.k), fmt::format("{}", m.N), worst_text(m)});
+  print(fmt::format("{}  {}, the worst found by schedules: lower estimates\n", coloured(algorithm.id(), colour::bold),
+                    a.model) +
+        cells.text("  ") +
+        fmt::format("  fit  {:.1f} + {:.1f} log2 k, no measurement further from it than {:.1f}\n", found.constant,
+                    found.slope, found.deviation));
+  return exit_code::holds;
 }
 
 const char* case_text(catalog::bound_case when) {
@@ -204,6 +239,7 @@ command add_rmr(CLI::App& tool) {
   option("--steps", it->steps, "S", "Steps that --sample takes; default 400000");
   o->add_flag("--ordinary-cache", it->ordinary_cache, "A failed compare-and-swap disturbs others' copies");
   o->add_flag("--sample", it->sample, "Try adversarial schedules instead of all: for large N");
+  o->add_flag("--growth", it->growth, "Schedules for k = 1, 2, 4 ... 256, N = 4k, and a fit");
   o->add_flag("--all", it->all, "Every theorem and corollary of Anderson & Moir");
   o->add_flag("--json", it->json, "For programs");
   o->footer(
@@ -215,10 +251,11 @@ command add_rmr(CLI::App& tool) {
       "  kgate-lab rmr am97-chain-dsm -N 3 -k 2 --model dsm\n"
       "  kgate-lab rmr am97-fastpath-nested-cc -N 4 -k 1 --contention 2\n"
       "  kgate-lab rmr am97-tree-cc -N 64 -k 4 --sample\n"
+      "  kgate-lab rmr choi11 --growth\n"
       "  kgate-lab rmr --all\n");
   return {o, [it] {
             try {
-              return it->all ? everything(*it) : one(*it);
+              return it->all ? everything(*it) : it->growth ? growth(*it) : one(*it);
             } catch (const std::bad_alloc&) {
               throw failure("out of memory");
             } catch (const std::length_error& e) {
