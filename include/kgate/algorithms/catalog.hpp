@@ -437,7 +437,7 @@ inline constexpr auto table = std::tuple{
         .paper = detail::choi11,
         .figure = "section 2.3",
         .primitives = fetch_and_add | compare_and_swap,
-        .promise = {.deadlock_free = false, .starvation_free = false},
+        .promise = {.k_exclusion = false, .deadlock_free = false, .starvation_free = false},
         .symmetric = true,
         .bounded_variables = false,
         .native = false,
