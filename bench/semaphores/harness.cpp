@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness.hpp"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -40,10 +41,21 @@ long involuntary_switches() {
   return used.ru_nivcsw;
 }
 
+/// Two threads that are to meet must not share a processor, which the scheduler does not promise in a busy system.
+void stay_on(int processor) {
+  const unsigned count = std::max(1U, std::thread::hardware_concurrency());
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<unsigned>(processor) % count, &one);
+  ::sched_setaffinity(0, sizeof one, &one);
+}
+
 struct alignas(64) tally {
   std::uint64_t operations = 0;
   std::uint64_t entered_meanwhile = 0;
   double longest_gap = 0;
+  clock::time_point begin;
+  bool switched = false;  ///< taken off its processor while it could run
 };
 
 /// One thread, no interference: a fixed number of operations at a time until the time is over.
@@ -73,6 +85,8 @@ sample run_chunk(const cell& what) {
   const work inside(what.inside_ns);
   const bool pair = what.threads == 2 && what.asleep_inside_us == 0;
   std::atomic<bool> over{false};
+  clock::time_point ended;
+  alignas(64) std::atomic<int> started{0};
   alignas(64) std::atomic<std::uint64_t> entries{0};
   std::vector<tally> tallies(static_cast<std::size_t>(what.threads));
   std::barrier together(what.threads + 1);
@@ -80,8 +94,12 @@ sample run_chunk(const cell& what) {
   for (int i = 0; i < what.threads; ++i)
     threads.emplace_back([&, i] {
       tally mine;
+      if (pair) stay_on(i);
       together.arrive_and_wait();
-      auto last = clock::now();
+      bool counting = false;
+      const auto begin = clock::now();
+      auto last = begin;
+      const long switches_before = involuntary_switches();
       while (!over.load(std::memory_order_relaxed)) {
         if (what.count_overtakings) {
           const long switches = involuntary_switches();
@@ -99,31 +117,51 @@ sample run_chunk(const cell& what) {
             inside();
           tested->leave();
         }
-        ++mine.operations;
+        if (mine.operations++ == 0 && !pair) {
+          // Those who come first would have it to themselves: what they did before all had been inside does not count.
+          started.fetch_add(1);
+        } else if (!pair && !counting && started.load(std::memory_order_relaxed) == what.threads) {
+          counting = true;
+          mine.operations = 1;
+          mine.entered_meanwhile = 0;
+        }
         if (pair && mine.operations % 64 == 0) {
           const auto now = clock::now();
           mine.longest_gap = std::max(mine.longest_gap, std::chrono::duration<double>(now - last).count());
           last = now;
+          // Here and not in the main thread, whose wake-up would take a processor away.
+          if (std::chrono::duration<double>(now - begin).count() > what.seconds && !over.exchange(true)) ended = now;
         }
       }
+      mine.begin = begin;
+      mine.switched = involuntary_switches() != switches_before;
       tallies[static_cast<std::size_t>(i)] = mine;
     });
   together.arrive_and_wait();
+  while (!pair && started.load() < what.threads) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const double cpu_before = cpu_seconds();
   const auto start = clock::now();
-  std::this_thread::sleep_for(std::chrono::duration<double>(what.seconds));
-  over.store(true, std::memory_order_relaxed);
-  sample got;
-  got.seconds = seconds_since(start);
+  if (!pair) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(what.seconds));
+    ended = clock::now();
+    over.store(true, std::memory_order_relaxed);
+  }
   for (std::thread& t : threads) t.join();
+  sample got;
+  got.seconds = std::chrono::duration<double>(ended - start).count();
   got.cpu_seconds = cpu_seconds() - cpu_before;
+  if (pair) {
+    const auto [first, last] = std::minmax(tallies[0].begin, tallies[1].begin);
+    got.seconds = std::chrono::duration<double>(ended - last).count();
+    if (last - first > std::chrono::microseconds(100)) got.undisturbed = 0;
+  }
   got.done = true;
   double squares = 0;
   for (const tally& t : tallies) {
     got.operations += static_cast<double>(t.operations);
     squares += static_cast<double>(t.operations) * static_cast<double>(t.operations);
     got.entered_meanwhile = std::max(got.entered_meanwhile, static_cast<double>(t.entered_meanwhile));
-    if (t.longest_gap > 1e-3) got.undisturbed = 0;
+    if (pair && (t.switched || t.longest_gap > 1e-3)) got.undisturbed = 0;
   }
   got.jain = squares > 0 ? got.operations * got.operations / (what.threads * squares) : 0;
   return got;
@@ -188,19 +226,18 @@ sample run_guarded(const peer& who, const cell& what, double limit) {
   return got;
 }
 
-work::work(int nanoseconds) : rounds_(0) {
+work::work(int nanoseconds) {
   static const double per_round = [] {
-    work probe(0);
-    probe.rounds_ = 20000;
+    constexpr int rounds = 20000;
     double best = 1e9;
     for (int i = 0; i < 20; ++i) {
       const auto start = clock::now();
-      probe();
+      compute(rounds);
       best = std::min(best, seconds_since(start));
     }
-    return best / probe.rounds_ * 1e9;
+    return best / rounds * 1e9;
   }();
-  if (nanoseconds > 0) rounds_ = static_cast<int>(nanoseconds / per_round);
+  rounds_ = static_cast<int>(nanoseconds / per_round);
 }
 
 namespace {
@@ -217,9 +254,16 @@ double turns(int rounds, Wait&& wait, Wake&& wake) {
     }
   };
   const auto start = clock::now();
-  std::thread other([&] { side(1); });
-  side(0);
-  other.join();
+  std::thread first([&] {
+    stay_on(0);
+    side(0);
+  });
+  std::thread second([&] {
+    stay_on(1);
+    side(1);
+  });
+  first.join();
+  second.join();
   return seconds_since(start) / rounds * 1e9;
 }
 }  // namespace

@@ -29,7 +29,7 @@ struct sample {
   double cpu_seconds = 0;
   double jain = 0;               ///< Jain's fairness index of the operations per thread
   double entered_meanwhile = 0;  ///< the most entries of others during one wait, waits with an involuntary switch aside
-  double undisturbed = 1;        ///< 0: a thread was off its processor for more than a millisecond
+  double undisturbed = 1;        ///< 0: a thread of a pair lost its processor meanwhile
 };
 
 struct peer {
@@ -50,15 +50,16 @@ sample run_guarded(const peer& who, const cell& what, double limit);
 class work {
  public:
   explicit work(int nanoseconds);
-  void operator()() const {
+  void operator()() const { compute(rounds_); }
+
+ private:
+  static void compute(int rounds) {
     std::uint64_t x = 1;
-    for (int i = 0; i < rounds_; ++i) {
+    for (int i = 0; i < rounds; ++i) {
       x = x * 6364136223846793005U + 1442695040888963407U;
       asm volatile("" : "+r"(x));
     }
   }
-
- private:
   int rounds_;
 };
 

@@ -48,7 +48,7 @@ struct kgate_fifo : ours<basic_semaphore<fifo>> {
   static constexpr const char* name = "kgate fifo";
   using ours::ours;
 };
-inline constexpr int throughput_overtakings = 1000;
+inline constexpr int throughput_overtakings = 8000;
 struct kgate_throughput : ours<basic_semaphore<bounded_overtaking<throughput_overtakings>>> {
   static constexpr const char* name = "kgate throughput";
   using ours::ours;

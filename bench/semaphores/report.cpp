@@ -106,6 +106,7 @@ void print(const context& here) {
               here.compiler.c_str(), here.build.c_str(), here.commit.c_str(), here.when.c_str());
   std::printf("floors    cache line round trip %.0f ns, futex round trip %.0f ns\n", here.line_ns, here.futex_ns);
   if (here.build == "Debug") std::printf("warning   built without optimisation: these figures mean nothing\n");
+  std::fflush(stdout);
 }
 
 void print(const result& r) {

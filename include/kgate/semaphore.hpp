@@ -27,6 +27,7 @@
 #include <utility>
 
 #include "kgate/algorithms/kgate.hpp"
+#include "kgate/core/cache_line.hpp"
 #include "kgate/core/contracts.hpp"
 #include "kgate/core/wait_policy.hpp"
 #include "kgate/machines/native_sleeping.hpp"
@@ -40,7 +41,7 @@ struct fifo {
 
 /// Fairness: while somebody waits, at most about b others may pass it (b, and one for each permit). Keeps permits in use while
 /// the first in line wakes up: much faster than fifo when threads outnumber processors and hold permits for microseconds.
-template <int b = 1000>
+template <int b = 8000>
 struct bounded_overtaking {
   static constexpr int overtakings_max = b;
 };
@@ -83,7 +84,7 @@ class basic_semaphore {
   /// w > permits() or w > weight_max() stops the program.
   void acquire(std::ptrdiff_t w = 1) {
     if (w == 1) [[likely]] {
-      process p(counts_);
+      process p(counts_, experience_);
       typename algorithm::Private mine;
       if (!gate_.enter(p, mine, 1)) [[unlikely]]
         wait_in_line(mine);
@@ -96,7 +97,7 @@ class basic_semaphore {
   /// Takes w permits if they are free now. Does not overtake those in line.
   [[nodiscard]] bool try_acquire(std::ptrdiff_t w = 1) noexcept {
     check_weight(w);
-    process p(counts_);
+    process p(counts_, experience_);
     const bool taken = gate_.try_enter(p, static_cast<word>(w));
     if (taken) note_grant();
     return taken;
@@ -130,7 +131,7 @@ class basic_semaphore {
   /// Hands w permits back. More than are out stops the program.
   void release(std::ptrdiff_t w = 1) {
     KGATE_EXPECTS(w >= 1 && w <= max(), "release of fewer than one permit, or of more than there can be");
-    process p(counts_);
+    process p(counts_, experience_);
     if constexpr (Fairness::overtakings_max > 0) {
       if (w == 1 && gate_.let_loose(p)) [[unlikely]]
         return;
@@ -149,7 +150,7 @@ class basic_semaphore {
   void resize(std::ptrdiff_t k) {
     check_permits(k);
     const std::lock_guard only_one(resizing_);
-    process p(counts_);
+    process p(counts_, experience_);
     const std::ptrdiff_t now = permits();
     if (k > now) {
       permits_.store(static_cast<word>(k), std::memory_order_relaxed);
@@ -169,17 +170,17 @@ class basic_semaphore {
 
   /// What was true at some moment during the call.
   std::ptrdiff_t available() const noexcept {
-    process p(counts_);
+    process p(counts_, experience_);
     return static_cast<std::ptrdiff_t>(L::free(gate_.look(p)) + gate_.loose(p));
   }
   /// Permits out. May exceed permits() for a while after resize to less.
   std::ptrdiff_t holders() const noexcept {
-    process p(counts_);
+    process p(counts_, experience_);
     return std::max<std::ptrdiff_t>(0, permits() - available());
   }
   /// Threads asleep in line (or about to sleep).
   std::ptrdiff_t waiters() const noexcept {
-    process p(counts_);
+    process p(counts_, experience_);
     const word seen = gate_.look(p);
     std::ptrdiff_t count = 0;
     for (word i = 0; i < L::in_line(seen); ++i) count += gate_.sleeps(p, L::wrapped(L::E(seen) + i)) ? 1 : 0;
@@ -221,17 +222,17 @@ class basic_semaphore {
   [[gnu::noinline]] void settle(word old, word w) {
     KGATE_EXPECTS(L::C(old) >= L::bias - permits_.load(std::memory_order_relaxed) + w,
                   "release of a permit that nobody holds");
-    process p(counts_);
+    process p(counts_, experience_);
     gate_.admit(p, old, w);
   }
   [[gnu::noinline]] void wait_in_line(typename algorithm::Private mine) {
-    process p(counts_);
+    process p(counts_, experience_);
     gate_.wait(p, mine);
   }
   [[gnu::noinline]] void acquire_patiently(std::ptrdiff_t w) { acquire_within({}, w); }
   [[gnu::noinline]] bool acquire_within(const patience& until, std::ptrdiff_t w) {
     check_weight(w);
-    process p(counts_, &until);
+    process p(counts_, experience_, &until);
     typename algorithm::Private mine;
     const auto impatient = [&until] { return until.lost(); };
     bool inside = false;
@@ -246,7 +247,7 @@ class basic_semaphore {
         inside = true;
       } else if (until.stop != nullptr) {
         const auto wake_up = [this, t = mine.t()] {
-          process caller(counts_);
+          process caller(counts_, experience_);
           gate_.interrupt(caller, t);
         };
         const std::stop_callback on_stop(*until.stop, wake_up);
@@ -269,6 +270,7 @@ class basic_semaphore {
   std::atomic<word> permits_;
   std::mutex resizing_;
   mutable algorithm gate_;
+  alignas(cache_line) mutable typename machine::Experience experience_;
   [[no_unique_address]] mutable Statistics counts_;
 };
 

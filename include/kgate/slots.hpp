@@ -64,7 +64,8 @@ class basic_slots {
   void release(std::ptrdiff_t number) {
     KGATE_EXPECTS(number >= 0 && number < size(), "release of a slot that does not exist");
     no_statistics uncounted;
-    process p(uncounted);
+    typename machine::Experience none;
+    process p(uncounted, none);
     KGATE_EXPECTS(names_.give_back(p, static_cast<int>(number)), "release of a slot that nobody holds");
     permits_.release();
   }
@@ -79,7 +80,8 @@ class basic_slots {
  private:
   std::ptrdiff_t take() {
     no_statistics uncounted;
-    process p(uncounted);
+    typename machine::Experience none;
+    process p(uncounted, none);
     return names_.take(p);
   }
   std::optional<std::ptrdiff_t> taken_if(bool inside) {

@@ -13,15 +13,15 @@
 /// Variables    W     (E, C)    E: tickets below E are admitted. C: bias - S, where S = free permits less those asked for in
 ///                              vain; the next ticket is E - S                                    initially S = k
 ///              G[i]  (t, s)    the wake-up word of the tickets i, i + R, i + 2R ...              initially ticket i, idle
-///              Q     (M, c, l) only if b > 0: l loose permits, which anybody may take; c of them were let loose since the
-///                              phase began, at ticket M                                          initially (E, 0, 0)
+///              Q     (M, c, a, l) only if b > 0: l loose permits, which anybody may take; a processes in line done spinning;
+///                              c permits let loose since the phase began, at ticket M            initially (E, 0, 0, 0)
 /// Invariants   K1  |inside| + |admitted and not inside| + free + l = k: W alone decides who is admitted, whoever stalls or dies
 ///              K2  a drawn ticket t that has not entered is waiting iff it is in [E, E - S), else admitted
 ///              K3  who sleeps on G[t] wrote (t, waiting) there before it looked at W; who moved E past t did so before it looked
 ///                  at G[t]: one of the two sees the other
 ///              K4  a place given up is (t, abandoned) until somebody moves it to (t, idle): that process, and no other, passes
 ///                  its permit on
-///              K5  a phase lets at most b/2 permits loose and ends when all who waited at its start are admitted
+///              K5  a phase lets at most 3b/8 permits loose and ends when all who waited at its start are admitted
 /// Deviations   none. Limits: tickets wrap. A process that stalls between two of its statements while the others draw exactly
 ///              2^ticket_bits tickets may mistake its place for a new one.
 /// Memory model sequential consistency; K3 needs it
@@ -91,7 +91,7 @@ class ticket_gate {
   using cell = typename L::cell;
   using WordVar = typename M::template Var<word>;
   using CellVar = typename M::template Var<cell>;
-  static_assert(b >= 0 && b < 8192);
+  static_assert(b >= 0 && b <= 40000);
 
   /// What W held when the tickets were drawn, and how many were.
   struct Private {
@@ -107,7 +107,7 @@ class ticket_gate {
       : R(std::bit_ceil(static_cast<std::size_t>(std::max(N, 2)))),
         W(memory, {.name = "W"}, L::make(L::wrapped(first), static_cast<word>(k))),
         G(R, [&](std::size_t i) { return CellVar(memory, {.name = "G", .instance = static_cast<int>(i)}, cell{0}); }),
-        Q(memory, quota::make(L::wrapped(first), 0, 0)) {}
+        Q(memory, quota::make(0, L::wrapped(first), 0, 0)) {}
 
   void acquire(Process& p, Private& mine) {
     if (!enter(p, mine, 1)) [[unlikely]]
@@ -118,7 +118,10 @@ class ticket_gate {
   /// Draws w tickets. True: inside. False: wait() next.
   bool enter(Process& p, Private& mine, word w) {
     if constexpr (b > 0) {
-      if (quota::loose(Q.v.read(p["0"])) > 0 && w == 1 && take_loose(p)) return true;
+      // Worth a look: who draws a ticket without need gives up the chance to hover.
+      if (!quota::quiet(Q.v.read(p["0"])) || !L::had_free(W.read(p["0w"]), w)) {
+        if (w == 1 && hover(p)) return true;
+      }
     }
     mine = {W.fetch_add(p["1"], w), w};
     p.doorway_end();
@@ -159,14 +162,33 @@ class ticket_gate {
   /// In line until admitted: true. False: the process was impatient, and its places and permits are given up.
   template <class Impatient>
   bool wait(Process& p, Private& mine, Impatient&& impatient) {
+    if constexpr (b > 0) {
+      const word seen = watch_line(p, mine.t());
+      if (!L::waits(seen, mine.t())) return true;
+      Q.v.fetch_add(p["2a"], quota::one_asleep);
+      const bool inside = stand_in_line(p, mine, impatient);
+      Q.v.fetch_add(p["7a"], static_cast<word>(word{0} - quota::one_asleep));
+      return inside;
+    } else {
+      return stand_in_line(p, mine, impatient);
+    }
+  }
+
+ private:
+  /// W, seen now or after a while of spinning for ticket t.
+  word watch_line(Process& p, word t) {
+    return watch<M>(
+        p["2"], W, [t](word v) { return !L::waits(v, t); },
+        [t](word v) {
+          return standing{static_cast<std::size_t>(L::ahead(v, t)), static_cast<std::size_t>(L::in_line(v))};
+        });
+  }
+  template <class Impatient>
+  bool stand_in_line(Process& p, Private& mine, Impatient& impatient) {
     const word t = mine.t();
     CellVar& own = at(t);
     for (;;) {
-      word seen = watch<M>(
-          p["2"], W, [t](word v) { return !L::waits(v, t); },
-          [t](word v) {
-            return standing{static_cast<std::size_t>(L::ahead(v, t)), static_cast<std::size_t>(L::in_line(v))};
-          });
+      word seen = watch_line(p, t);
       if (!L::waits(seen, t)) return true;
       if (L::ahead(seen, t) >= R) {
         nap<M>(p);
@@ -188,6 +210,7 @@ class ticket_gate {
     return true;
   }
 
+ public:
   void leave(Process& p, word n) {
     if constexpr (b > 0) {
       if (n == 1 && let_loose(p)) return;
@@ -198,9 +221,10 @@ class ticket_gate {
   /// Instead of waiting for the first in line to wake up, leaves the permit to whoever comes first. The first in line is
   /// nudged, and admitted as soon as it runs.
   bool let_loose(Process& p) {
-    const word seen = W.read(p["23"]);
-    if (L::in_line(seen) == 0) [[likely]]
+    if (!quota::somebody_asleep(Q.v.read(p["23q"]))) [[likely]]
       return false;
+    const word seen = W.read(p["23"]);
+    if (L::in_line(seen) == 0) return false;
     if (!sleeps(p["24"], L::E(seen))) return false;
     const word old = Q.v.rmw(p["25"], [seen](word q) { return quota::with_one_loose(q, seen); });
     if (quota::with_one_loose(old, seen) == old) return false;
@@ -239,7 +263,7 @@ class ticket_gate {
       const word seen = W.read(p["13r"]);
       const word old = Q.v.rmw(p["13q"], [seen, n](word q) {
         const word rest = static_cast<word>(quota::loose(q) - std::min(quota::loose(q), n));
-        return quota::make(L::next_ticket(seen), quota::spent_max, rest);
+        return quota::make(q, L::next_ticket(seen), quota::spent_max, rest);
       });
       n = static_cast<word>(n - std::min(quota::loose(old), n));
       if (n == 0) return;
@@ -264,29 +288,37 @@ class ticket_gate {
   }
 
  private:
-  /// Q's fields.
+  /// Q's fields, from the right: loose, asleep, spent, begun.
   struct quota {
-    static constexpr int loose_bits = std::min(12, L::ticket_bits / 3), spent_bits = std::min(12, L::ticket_bits / 3);
-    static constexpr word loose_max = static_cast<word>((word{1} << loose_bits) - 1);
+    static constexpr int digits = std::numeric_limits<word>::digits;
+    static constexpr int bits = digits >= 64 ? 12 : digits / 5, spent_bits = digits >= 64 ? 14 : digits / 5;
+    static constexpr word loose_mask = static_cast<word>((word{1} << bits) - 1);
+    static constexpr word asleep_mask = static_cast<word>(loose_mask << bits);
+    static constexpr word one_asleep = static_cast<word>(word{1} << bits);
     static constexpr word spent_max = static_cast<word>((word{1} << spent_bits) - 1);
-    static constexpr int mark_bits = std::numeric_limits<word>::digits - loose_bits - spent_bits;
-    static constexpr word mark_mask = static_cast<word>(static_cast<word>(~word{0}) >> (loose_bits + spent_bits));
+    static constexpr int begun_at = 2 * bits + spent_bits;
+    static constexpr word begun_mask = static_cast<word>(static_cast<word>(~word{0}) >> begun_at);
+    /// How many permits a phase may let loose.
+    static constexpr word phase = static_cast<word>(std::max(1, 3 * b / 8));
+    static_assert(phase <= spent_max);
 
-    static constexpr word loose(word q) { return static_cast<word>(q & loose_max); }
-    static constexpr word spent(word q) { return static_cast<word>((q >> loose_bits) & spent_max); }
-    static constexpr word begun(word q) { return static_cast<word>(q >> (loose_bits + spent_bits)); }
-    static constexpr word make(word begun, word spent, word loose) {
-      return static_cast<word>(static_cast<word>(begun << (loose_bits + spent_bits)) |
-                               static_cast<word>(spent << loose_bits) | loose);
+    static constexpr word loose(word q) { return static_cast<word>(q & loose_mask); }
+    static constexpr word spent(word q) { return static_cast<word>((q >> (2 * bits)) & spent_max); }
+    static constexpr word begun(word q) { return static_cast<word>(q >> begun_at); }
+    static constexpr bool somebody_asleep(word q) { return (q & asleep_mask) != 0; }
+    static constexpr bool quiet(word q) { return (q & (asleep_mask | loose_mask)) == 0; }
+    /// q with other values for all but the sleepers.
+    static constexpr word make(word q, word begun, word spent, word loose) {
+      return static_cast<word>(static_cast<word>(begun << begun_at) | static_cast<word>(spent << (2 * bits)) |
+                               static_cast<word>(q & asleep_mask) | loose);
     }
     /// Q with one more permit let loose, or unchanged if the phase has none left: K5. `seen` is a value of W.
     static constexpr word with_one_loose(word q, word seen) {
-      if (loose(q) == loose_max) return q;
-      if (spent(q) < std::min<word>(spent_max, std::max(b / 2, 1)))
-        return make(begun(q), static_cast<word>(spent(q) + 1), static_cast<word>(loose(q) + 1));
-      const word since = static_cast<word>((L::E(seen) - begun(q)) & mark_mask);
-      if (since > mark_mask / 2) return q;
-      return make(L::next_ticket(seen), 1, static_cast<word>(loose(q) + 1));
+      if (loose(q) == loose_mask) return q;
+      if (spent(q) < phase) return make(q, begun(q), static_cast<word>(spent(q) + 1), static_cast<word>(loose(q) + 1));
+      const word since = static_cast<word>((L::E(seen) - begun(q)) & begun_mask);
+      if (since > begun_mask / 2) return q;
+      return make(q, L::next_ticket(seen), 1, static_cast<word>(loose(q) + 1));
     }
   };
   struct no_quota {
@@ -395,6 +427,25 @@ class ticket_gate {
   }
 
   // What follows is for b > 0 only: permits let loose while the first in line sleeps.
+
+  /// Looks for a permit a while before it draws a ticket: a thread that runs can use one at once. Gives way when b/4 have
+  /// left meanwhile.
+  [[gnu::noinline]] bool hover(Process& p) {
+    spinner<M> spin(p);
+    word first = 0;
+    bool looked = false;
+    for (int gap = 1;; looked = true, gap = std::min(2 * gap, 32)) {  // every look takes the word away from its user
+      if (quota::loose(Q.v.read(p["31"])) > 0 && take_loose(p)) return spin.won();
+      const word seen = W.read(p["32"]);
+      if (!looked) first = L::E(seen);
+      if (L::had_free(seen, 1)) {
+        if (W.compare_and_swap(p["33"], seen, static_cast<word>(seen + 1))) return spin.won();
+      } else if (L::in_line(seen) > 0 && !quota::somebody_asleep(Q.v.read(p["34"]))) {
+        return false;
+      }
+      if (L::wrapped(static_cast<word>(L::E(seen) - first)) > b / 4 || !spin.again(gap)) return false;
+    }
+  }
 
   bool take_loose(Process& p) {
     const word old = Q.v.rmw(p["22"], [](word q) { return quota::loose(q) > 0 ? static_cast<word>(q - 1) : q; });

@@ -4,6 +4,7 @@
 /// What an algorithm may ask of a machine beyond core/machine.hpp, and what it gets from a machine that does not offer it.
 ///
 ///  - watch: a look at a variable that may go on for a while. Elsewhere one read.
+///  - spinner: how many looks are worth it when a process looks by hand.
 ///  - sleep and wake: a wait for one variable that may end at any time, so that the caller looks around; whoever changes the
 ///    variable wakes the sleeper. A machine without it offers await_any.
 ///  - nap: lets others run, when there is nothing to sleep on.
@@ -40,6 +41,22 @@ auto watch(typename M::Process& p, V& v, Done&& done, [[maybe_unused]] Stands&& 
   else
     return v.read(p);
 }
+
+/// Rounds of spinning: while (spin.again()) look; spin.won() if it was worth it. On a machine that does not spin there is
+/// but the first look.
+template <class M>
+class spinner {
+ public:
+  explicit spinner(typename M::Process&) {}
+  bool again(int /*pauses*/ = 1) { return false; }
+  bool won() { return true; }
+};
+template <class M>
+requires requires { typename M::Spinner; }
+class spinner<M> : public M::Spinner {
+ public:
+  using M::Spinner::Spinner;
+};
 
 template <class M, class V>
 void wake(V& v) {

@@ -57,10 +57,35 @@ template <class Policy = adaptive, class Statistics = no_statistics>
 struct native_sleeping {
   struct Memory {};
 
+  /// How long spinning was worth it lately, for all who wait at one place. Under an adaptive policy spins that came to nothing
+  /// make the next ones shorter, but now and then a long one is tried, or two threads that could meet would both go on
+  /// sleeping.
+  class Experience {
+   public:
+    int budget() noexcept {
+      if constexpr (requires { Policy::adapts; }) {
+        const int now = spins_.load(std::memory_order_relaxed);
+        if (now >= Policy::spins || waits_.fetch_add(1, std::memory_order_relaxed) % 16 != 0) return now;
+      }
+      return Policy::spins;
+    }
+    void learn([[maybe_unused]] bool won) noexcept {
+      if constexpr (requires { Policy::adapts; }) {
+        const int now = spins_.load(std::memory_order_relaxed);
+        const int next = won ? Policy::spins : std::max(now / 2, Policy::spins / 16);
+        if (next != now) spins_.store(next, std::memory_order_relaxed);
+      }
+    }
+
+   private:
+    std::atomic<int> spins_{Policy::spins};
+    std::atomic<unsigned> waits_{0};
+  };
+
   class Process {
    public:
-    explicit Process(Statistics& counts, const patience* patient = nullptr) noexcept
-        : counts_(counts), patient_(patient) {}
+    Process(Statistics& counts, Experience& experience, const patience* patient = nullptr) noexcept
+        : counts_(counts), experience_(experience), patient_(patient) {}
 
     process_id id() const noexcept { return pid(0); }
     Process& operator[](const char* /*label*/) noexcept { return *this; }
@@ -92,6 +117,7 @@ struct native_sleeping {
     }
 
     Statistics& counts_;
+    Experience& experience_;
     const patience* patient_;
     std::chrono::nanoseconds look_ = std::chrono::milliseconds(5);
   };
@@ -146,21 +172,50 @@ struct native_sleeping {
         if (until(i, at(i).read(p))) return i;
   }
 
+  class Spinner {
+   public:
+    explicit Spinner(Process& p) noexcept : experience_(p.experience_), budget_(experience_.budget()) {}
+    Spinner(const Spinner&) = delete;
+    Spinner& operator=(const Spinner&) = delete;
+    bool again(int pauses = 1) noexcept {
+      if (used_ >= budget_) {
+        experience_.learn(false);
+        return false;
+      }
+      used_ += pauses;
+      for (int i = 0; i < pauses; ++i) cpu_relax();
+      return true;
+    }
+    bool won() noexcept {
+      if (used_ > 0) experience_.learn(true);
+      return true;
+    }
+
+   private:
+    Experience& experience_;
+    int budget_;
+    int used_ = 0;
+  };
+
   /// Spins while it is worth it: only the next in line, and under an adaptive policy only while everybody who waits could be
   /// running.
   template <class T, class Done, class Stands>
-  static T watch(Process&, Var<T>& v, Done&& done, Stands&& stands) noexcept {
+  static T watch(Process& p, Var<T>& v, Done&& done, Stands&& stands) noexcept {
     T seen = v.value_.load(std::memory_order_seq_cst);
     if (done(seen)) return seen;
     [[maybe_unused]] const std::size_t crowd = processors();
-    for (int i = 0; i < Policy::spins; ++i) {
+    Spinner spin(p);
+    for (;;) {
       const standing s = stands(seen);
       if (s.ahead > 0) break;
       if constexpr (requires { Policy::adapts; })
         if (s.in_line >= crowd) break;
-      cpu_relax();
+      if (!spin.again()) break;
       seen = v.value_.load(std::memory_order_seq_cst);
-      if (done(seen)) break;
+      if (done(seen)) {
+        spin.won();
+        break;
+      }
     }
     return seen;
   }
