@@ -19,17 +19,24 @@ template <SupervisedSystem System>
 class supervised_walk {
  public:
   supervised_walk(int N, int k, unsigned seed)
-      : N_(N), k_(k), rule_(N, k), V_(rule_.first_value()), me_(static_cast<std::size_t>(N)),
-        crashed_(static_cast<std::size_t>(N)), random_(seed), v_(rule_.system().first_value()),
-        x_(rule_.system().first_supervisor()), w_(static_cast<std::size_t>(N)) {}
+      : N_(N),
+        k_(k),
+        rule_(N, k),
+        V_(rule_.first_value()),
+        me_(static_cast<std::size_t>(N)),
+        crashed_(static_cast<std::size_t>(N)),
+        random_(seed),
+        v_(rule_.system().first_value()),
+        x_(rule_.system().first_supervisor()),
+        w_(static_cast<std::size_t>(N)) {}
 
   /// What a run has shown to happen, so that a test can ask for it.
   struct account {
     long entries = 0;
-    long distributed = 0;    ///< steps after which the supervisor's state was distributed
+    long distributed = 0;  ///< steps after which the supervisor's state was distributed
     long supervisor_steps = 0;
-    long handed_over = 0;    ///< states received through a channel
-    long waited_max = 0;     ///< most steps of all processes between one process's arrival and its entry
+    long handed_over = 0;  ///< states received through a channel
+    long waited_max = 0;   ///< most steps of all processes between one process's arrival and its entry
   };
 
   /// `steps` steps; from a third of them on, up to `crashes` processes stop for good in their trying region. Processes in their
@@ -107,8 +114,7 @@ class supervised_walk {
         ASSERT_EQ(me_[p].x, encode(x_)) << "E2";
       }
     }
-    for (std::size_t t = 0; t < slots_max; ++t)
-      ASSERT_EQ(taken[t], V_.status[t] == slot_status::FREE ? 0 : 1) << "E1";
+    for (std::size_t t = 0; t < slots_max; ++t) ASSERT_EQ(taken[t], V_.status[t] == slot_status::FREE ? 0 : 1) << "E1";
     if (V_.loccur == state_location::SHARE) {
       ASSERT_EQ(V_.xs, encode(x_));
     } else {

@@ -34,6 +34,7 @@
 #include "kgate/algorithms/flbb79_bank.hpp"
 #include "kgate/algorithms/flbb79_bounded.hpp"
 #include "kgate/algorithms/flbb79_count.hpp"
+#include "kgate/algorithms/flbb79_fifo.hpp"
 #include "kgate/algorithms/flbb79_tickets.hpp"
 #include "kgate/algorithms/mcs_lock.hpp"
 #include "kgate/algorithms/peterson_k.hpp"
@@ -312,6 +313,21 @@ inline constexpr auto table = std::tuple{
         .native = false,
         .note = "for the laboratory: no real primitive changes so large a variable in one step",
         .headers = {"flbb79_bounded.hpp", "flbb79_supervisor.hpp"},
+        .bounds = {{detail::unbounded_cc, detail::unbounded_dsm}},
+    }},
+    entry<plain<flbb79::fifo>>{{
+        .id = "flbb79-fifo",
+        .title = "a queue under short names, its supervisor done without",
+        .paper = detail::flbb79,
+        .figure = "lemmas 4.5 and 4.3",
+        .theorem = "theorem 4.4",
+        .primitives = read_modify_write,
+        .allowed = {.N_max = flbb79::fifo_system::processes_max, .k_max = flbb79::robustness_max},
+        .promise = {.fife = true, .overtakings_max = 0},
+        .symmetric = true,
+        .native = false,
+        .note = "for the laboratory: a completed sketch; no real primitive changes so large a variable in one step",
+        .headers = {"flbb79_fifo.hpp", "flbb79_short_names.hpp", "flbb79_supervisor.hpp"},
         .bounds = {{detail::unbounded_cc, detail::unbounded_dsm}},
     }},
     entry<plain<peterson_k>>{{

@@ -129,7 +129,7 @@ struct supervised_value {
   std::uint8_t stateholders = 0;
   state_location loccur = state_location::SHARE;
   state_location locprev = state_location::SHARE;
-  std::uint8_t step = 0;
+  std::array<std::uint8_t, 2> step{};  ///< low byte first
   bit_string xs;
 
   friend bool operator==(const supervised_value&, const supervised_value&) = default;
@@ -219,8 +219,9 @@ class elimination {
     const Supervisor xx = decode(bits);
     const auto before = V.v;
     V.v = system_.newval(before, xx);
-    V.step = static_cast<std::uint8_t>(system_.transno(Reading::transno_after_newval ? V.v : before, xx));
-    const Supervisor next = system_.newstate(xx, V.step);
+    const int step = system_.transno(Reading::transno_after_newval ? V.v : before, xx);
+    const Supervisor next = system_.newstate(xx, step);
+    V.step = {static_cast<std::uint8_t>(step), static_cast<std::uint8_t>(step >> 8)};
     V.locprev = V.loccur;
     V.stateholders = 0;
     V.ch = {};
@@ -236,7 +237,7 @@ class elimination {
     } else {
       V.loccur = state_location::SHARE;
       V.xs = encode(next).bits();
-      V.step = 0;
+      V.step = {};
       for (slot_status& status : V.status)
         if (status != slot_status::FREE) status = slot_status::DEAD;
     }
@@ -268,7 +269,7 @@ class elimination {
     if (status == slot_status::CURRENT) {
       send(V, me);
     } else if (status == slot_status::PREVIOUS) {
-      me.x = encode(system_.newstate(decode(me.x), V.step)).bits();
+      me.x = encode(system_.newstate(decode(me.x), V.step[0] | V.step[1] << 8)).bits();
       status = slot_status::CURRENT;
       if (mine == eligibility::helper) ++V.stateholders;
       clear_buffers(me);
