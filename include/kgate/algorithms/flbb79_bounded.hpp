@@ -307,4 +307,10 @@ class bucket_system {
 template <class M>
 using bounded = supervised<M, bucket_system<>>;
 
+/// flbb79-bounded-printed-order and flbb79-bounded-printed-test
+template <class M>
+using bounded_printed_order = supervised<M, bucket_system<>, printed_order>;
+template <class M>
+using bounded_printed_test = supervised<M, bucket_system<printed_test>>;
+
 }  // namespace kgate::flbb79
