@@ -154,32 +154,28 @@ class gate::member {
   /// The paths that one compare-and-swap decides. They work on the guess that W is still as this member left it. Then the
   /// operation in W is this member's own and its effect has been applied, so there is nothing to help (invariant G2), and the
   /// guess cannot be out of date unnoticed, for nobody else makes this member the subject of an operation while it is out
-  /// or inside and alive.
+  /// or inside and alive. There is a guess only where the shortcut is right: one permit, nobody waiting, a permit free.
   bool enter_at_once() {
     using namespace gate_detail;
-    const word before{guess_};
-    if (before.operation() != op::leave || before.free() < 1 || before.waiting() || inside_ || out_.weight() != 1)
-      return false;
-    std::uint64_t expected = before.bits;
-    const std::uint64_t desired = before.next(op::enter, before.subject(), before.free() - 1, false).bits;
+    if (word{guess_}.operation() != op::leave) return false;
+    std::uint64_t expected = guess_;
+    const std::uint64_t desired = expected + word::seq_one - word::free_one + op_bits(op::enter) - op_bits(op::leave);
     if (!word_->compare_exchange_strong(expected, desired)) return false;
     state_->store(out_.at(kind::in).bits,
                   std::memory_order_release);  // partner: helpers' reads of state (protocol.hpp)
-    std::timespec now;
-    clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    entered_ns_->store(
-        static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec),
-        std::memory_order_relaxed);
     guess_ = desired;
     inside_ = true;
+    std::timespec now;
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    entered_->store(static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec),
+                    std::memory_order_relaxed);
     return true;
   }
   bool leave_at_once() {
     using namespace gate_detail;
-    const word before{guess_};
-    if (before.operation() != op::enter || !inside_) return false;
-    std::uint64_t expected = before.bits;
-    const std::uint64_t desired = before.next(op::leave, before.subject(), before.free() + out_.weight(), false).bits;
+    if (word{guess_}.operation() != op::enter) return false;
+    std::uint64_t expected = guess_;
+    const std::uint64_t desired = expected + word::seq_one + word::free_one + op_bits(op::leave) - op_bits(op::enter);
     if (!word_->compare_exchange_strong(expected, desired)) return false;
     out_ = out_.next_passage();
     state_->store(out_.bits, std::memory_order_release);
@@ -187,10 +183,13 @@ class gate::member {
     inside_ = false;
     return true;
   }
+  static constexpr std::uint64_t op_bits(gate_detail::op what) { return static_cast<std::uint64_t>(what); }
+  /// Keeps what this member made of W, if the shortcuts may build on it.
+  void guess(gate_detail::word made);
 
   std::atomic<std::uint64_t>* word_ = nullptr;
   std::atomic<std::uint64_t>* state_ = nullptr;
-  std::atomic<std::uint64_t>* entered_ns_ = nullptr;
+  std::atomic<std::uint64_t>* entered_ = nullptr;
   std::uint64_t guess_ = 0;   ///< what this member last made of W
   gate_detail::state out_{};  ///< its state when it is out
   bool inside_ = false;

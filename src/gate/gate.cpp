@@ -143,7 +143,7 @@ gate::member::member(std::shared_ptr<shared> owner, unsigned number) : number_(n
   file_layout& map = owner_->core.cells().map();
   word_ = &map.word_bits;
   state_ = &map.state_bits[number];
-  entered_ns_ = &map.lines[number].entered_ns;
+  entered_ = &map.lines[number].entered_ns;
 }
 
 gate::member::member(member&& other) noexcept = default;
@@ -153,7 +153,7 @@ gate::member& gate::member::operator=(member&& other) noexcept {
     part();
     word_ = other.word_;
     state_ = other.state_;
-    entered_ns_ = other.entered_ns_;
+    entered_ = other.entered_;
     guess_ = other.guess_;
     out_ = other.out_;
     inside_ = std::exchange(other.inside_, false);
@@ -200,8 +200,8 @@ bool gate::member::enter_until(std::int64_t deadline_ns, int weight, const std::
   how.cancelled = cancelled;
   word became;
   inside_ = settle(owner_->core.enter(number_, weight, how, became), owner_->name);
-  guess_ = became.bits;
   out_ = owner_->core.state_of(number_).at(kind::out);
+  guess(became);
   return inside_;
 }
 
@@ -213,7 +213,12 @@ void gate::member::leave_slowly() {
   word became;
   owner_->core.leave(number_, became);
   out_ = owner_->core.state_of(number_);
-  guess_ = became.bits;
+  guess(became);
+}
+
+void gate::member::guess(word made) {
+  const bool free = made.operation() == op::enter || made.free() > 0;
+  guess_ = out_.weight() == 1 && !made.waiting() && free ? made.bits : 0;
 }
 
 int gate::member::slot() {
