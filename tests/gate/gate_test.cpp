@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// kgate::gate as a library: what its interface promises.
+#include "kgate/gate.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "faults/scratch.hpp"
+
+namespace kgate {
+namespace {
+
+using namespace std::chrono_literals;
+using faults::expect_whole;
+using faults::scratch;
+
+void until_waiting(gate& g, std::size_t count) {
+  while (g.status().waiters.size() < count) std::this_thread::yield();
+}
+
+TEST(gate, lets_k_in_with_different_slots) {
+  const scratch where;
+  gate g = where.open("g", 3);
+  EXPECT_EQ(g.slots(), 3);
+  expect_whole(where, "g", 3);
+}
+
+TEST(gate, gives_the_lowest_free_slot) {
+  const scratch where;
+  gate g = where.open("g", 3);
+  gate::permit a = g.enter(), b = g.enter();
+  EXPECT_EQ(a.slot(), 0);
+  EXPECT_EQ(b.slot(), 1);
+  a.release();
+  gate::permit c = g.enter();
+  EXPECT_EQ(c.slot(), 0);
+}
+
+TEST(gate, tokens_grow) {
+  const scratch where;
+  gate g = where.open("g", 2);
+  gate::permit a = g.enter();
+  const std::uint64_t first = a.token();
+  EXPECT_EQ(a.token(), first);
+  gate::permit b = g.enter();
+  EXPECT_GT(b.token(), first);
+}
+
+TEST(gate, serves_in_order) {
+  const scratch where;
+  gate g = where.open("g", 1);
+  std::optional<gate::permit> holder = g.enter();
+  std::vector<int> served;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      gate mine = where.open("g");
+      gate::permit permit = mine.enter();
+      served.push_back(i);  // the gate guards it
+    });
+    until_waiting(g, static_cast<std::size_t>(i) + 1);
+  }
+  holder.reset();
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(served, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST(gate, time_out_and_cancellation_leave_the_queue) {
+  const scratch where;
+  gate g = where.open("g", 1);
+  gate::permit holder = g.enter();
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_FALSE(g.try_enter_for(30ms).has_value());
+  EXPECT_GE(std::chrono::steady_clock::now() - began, 30ms);
+  EXPECT_FALSE(g.try_enter_until(std::chrono::system_clock::now() + 5ms).has_value());
+  EXPECT_FALSE(g.try_enter_for(-1s).has_value());
+  std::stop_source stop;
+  std::thread canceller([&] {
+    until_waiting(g, 1);
+    stop.request_stop();
+  });
+  EXPECT_FALSE(g.enter(stop.get_token()).has_value());
+  canceller.join();
+  EXPECT_TRUE(g.status().waiters.empty());
+  holder.release();
+  expect_whole(where, "g", 1);
+}
+
+TEST(gate, a_heavy_request_waits_for_all_and_holds_up_those_behind_it) {
+  const scratch where;
+  gate g = where.open("g", 3);
+  std::optional<gate::permit> light = g.enter();
+  std::atomic<bool> heavy_in{false}, late_in{false};
+  std::thread heavy([&] {
+    gate mine = where.open("g");
+    gate::permit permit = mine.enter(3);
+    EXPECT_EQ(permit.slots(), (std::vector<int>{0, 1, 2}));
+    EXPECT_FALSE(late_in.load());
+    heavy_in = true;
+  });
+  until_waiting(g, 1);
+  EXPECT_FALSE(g.try_enter().has_value()) << "passed the one who waits";
+  std::thread late([&] {
+    gate mine = where.open("g");
+    gate::permit permit = mine.enter();
+    EXPECT_TRUE(heavy_in.load());
+    late_in = true;
+  });
+  until_waiting(g, 2);
+  light.reset();
+  heavy.join();
+  late.join();
+  EXPECT_THROW(g.enter(4), gate_error);
+  EXPECT_THROW(g.enter(0), gate_error);
+  expect_whole(where, "g", 3);
+}
+
+TEST(gate, growing_lets_waiters_in) {
+  const scratch where;
+  gate g = where.open("g", 1);
+  gate::permit holder = g.enter();
+  std::thread waiter([&] { where.open("g").enter(); });
+  until_waiting(g, 1);
+  g.resize(2);
+  waiter.join();
+  EXPECT_EQ(where.open("g", 2).slots(), 2);
+}
+
+TEST(gate, shrinking_lets_holders_finish) {
+  const scratch where;
+  gate g = where.open("g", 3);
+  std::vector<gate::permit> inside;
+  for (int i = 0; i < 3; ++i) inside.push_back(g.enter());
+  g.resize(1);
+  EXPECT_EQ(g.status().free, -2);
+  inside.pop_back();
+  inside.pop_back();
+  EXPECT_FALSE(g.try_enter().has_value());
+  inside.pop_back();
+  expect_whole(where, "g", 1);
+  EXPECT_THROW(g.resize(0), gate_error);
+}
+
+TEST(gate, another_size_is_refused) {
+  const scratch where;
+  gate g = where.open("g", 2);
+  try {
+    where.open("g", 3);
+    ADD_FAILURE();
+  } catch (const gate_error& error) {
+    EXPECT_EQ(error.code(), gate_errc::wrong_slots);
+    EXPECT_NE(std::string(error.what()).find("has 2 slots, not 3"), std::string::npos);
+  }
+}
+
+TEST(gate, status_says_who) {
+  const scratch where;
+  gate g = where.open("g", 1, "the holder");
+  gate::permit holder = g.enter();
+  std::thread waiter([&] { where.open("g", 0, "the waiter").enter(); });
+  until_waiting(g, 1);
+  const gate_status seen = g.status();
+  ASSERT_EQ(seen.holders.size(), 1U);
+  EXPECT_EQ(seen.holders[0].command, "the holder");
+  EXPECT_EQ(seen.holders[0].process, getpid());
+  EXPECT_EQ(seen.holders[0].user, geteuid());
+  EXPECT_FALSE(seen.holders[0].host.empty());
+  EXPECT_LT(std::chrono::system_clock::now() - seen.holders[0].since, 60s);
+  EXPECT_EQ(seen.waiters.at(0).command, "the waiter");
+  EXPECT_EQ(seen.waiters.at(0).position, 1);
+  holder.release();
+  waiter.join();
+}
+
+TEST(gate, removing) {
+  const scratch where;
+  gate g = where.open("g", 1);
+  std::optional<gate::permit> holder = g.enter();
+  EXPECT_FALSE(g.remove());
+  gate_errc told = gate_errc::none;
+  std::thread waiter([&] {
+    try {
+      where.open("g").enter();
+    } catch (const gate_error& error) {
+      told = error.code();
+    }
+  });
+  until_waiting(g, 1);
+  EXPECT_TRUE(g.remove(true));
+  waiter.join();
+  EXPECT_EQ(told, gate_errc::removed);
+  holder.reset();
+  EXPECT_THROW(g.enter(), gate_error);
+  expect_whole(where, (static_cast<void>(where.open("g", 4)), "g"), 4);
+}
+
+TEST(gate, creation_is_atomic) {
+  const scratch where;
+  for (int round = 0; round < 20; ++round) {
+    const std::string name = "race" + std::to_string(round);
+    std::atomic<int> inside{0}, most{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 6; ++i)
+      threads.emplace_back([&] {
+        gate mine(name, 2, where.options());
+        gate::permit permit = mine.enter();
+        const int now = inside.fetch_add(1) + 1;
+        int before = most.load();
+        while (before < now && !most.compare_exchange_weak(before, now)) {
+        }
+        std::this_thread::sleep_for(1ms);
+        inside.fetch_sub(1);
+      });
+    for (std::thread& t : threads) t.join();
+    EXPECT_LE(most.load(), 2);
+  }
+}
+
+TEST(gate, a_member_goes_in_and_out_fast) {
+  const scratch where;
+  gate g = where.open("g", 2);
+  gate::member a = g.join(), b = g.join();
+  for (int i = 0; i < 1000; ++i) {
+    a.enter();
+    if (i % 3 == 0) b.enter();
+    EXPECT_EQ(g.status().free, i % 3 == 0 ? 0 : 1);
+    if (i % 5 == 0) {
+      EXPECT_GE(a.slot(), 0);
+    }
+    a.leave();
+    if (i % 7 == 0) {
+      a.enter(b.inside() ? 1 : 2);
+      a.leave();
+    }
+    if (b.inside()) b.leave();
+  }
+  EXPECT_TRUE(a.try_enter());
+  gate::member moved = std::move(a);
+  EXPECT_TRUE(moved.inside());
+  moved.leave();
+  expect_whole(where, "g", 2);
+}
+
+TEST(gate, many_threads_of_one_object) {
+  const scratch where;
+  gate g = where.open("g", 3);
+  std::atomic<int> inside{0};
+  std::atomic<bool> too_many{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] {
+      for (int n = 0; n < 200; ++n) {
+        gate::permit permit = g.enter();
+        if (inside.fetch_add(1) >= 3) too_many = true;
+        inside.fetch_sub(1);
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_FALSE(too_many.load());
+  expect_whole(where, "g", 3);
+}
+
+TEST(gate_misuse, is_told) {
+  const scratch where;
+  gate g = where.open("g", 1);
+  gate::member member = g.join();
+  EXPECT_DEATH(member.leave(), "not inside");
+  EXPECT_DEATH(member.slot(), "only a member that is inside");
+  member.enter();
+  EXPECT_DEATH(member.enter(), "inside cannot enter");
+}
+
+}  // namespace
+}  // namespace kgate
