@@ -21,7 +21,9 @@ TEST(danek10_deep, nonatomic_on_safe_registers_N3k2_one_passage) {
 }
 TEST(choi11_deep, N4k2_two_passages) { holds({"choi11", 4, 2, 2}, with_fife); }
 TEST(choi11_deep, N5k2_one_passage) { holds({"choi11", 5, 2, 1}, with_fife); }
-TEST(choi11_deep, N6k3_one_passage_by_symmetry) { holds({"choi11", 6, 3, 1, false, true}, {"k-exclusion"}); }
+TEST(choi11_deep, N6k3_one_passage_by_symmetry) {
+  holds({"choi11", 6, 3, 1, false, true}, {"k-exclusion", "deadlock-free"});
+}
 
 constexpr std::uint64_t walks = 200'000;
 

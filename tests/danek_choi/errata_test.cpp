@@ -15,6 +15,11 @@ TEST(choi11_as_printed, wait_sets_without_their_own_slot_starve_a_waiter_at_n3k2
   }
 }
 
+TEST(choi11_as_printed, the_deadlock_is_seen_by_symmetry_too) {
+  decide({.algorithm = "choi11-as-printed-waits", .N = 3, .k = 2, .symmetry = true}, {"deadlock-free"},
+         verdict::violated);
+}
+
 TEST(choi11_as_printed, rounding_up_starves_a_waiter_and_lets_too_many_in) {
   violated({"choi11-as-printed-rounding", 3, 2, 1}, "starvation-free");
   violated({"choi11-as-printed-rounding", 3, 2, 2}, "k-exclusion");

@@ -14,6 +14,7 @@
 #include "lab/checker/liveness.hpp"
 #include "lab/checker/local_analysis.hpp"
 #include "lab/checker/symmetry.hpp"
+#include "lab/checker/vain_waits.hpp"
 
 namespace kgate::lab {
 
@@ -193,10 +194,19 @@ class checking {
       r.is = verdict::holds;
       return;
     }
-    if (request_.symmetry) return undecided(r, "processes loop in their entry or exit; decide without symmetry");
+    if (request_.symmetry) return deadlock_by_symmetry(r);
     if (!linked()) return undecided(r, watch_.why());
     by_lasso(r, find_deadlock(*graph_, *depths_, request_.crashes, watch_, request_.limits.threads),
              "a process is in its entry and nobody ever enters");
+  }
+
+  void deadlock_by_symmetry(property_result& r) {
+    if (has_cycle_in(program_, region::exit) || writes_in_entry_loop(program_))
+      return undecided(r, "processes loop in their exit, or write in a loop of their entry; decide without symmetry");
+    const state_id bad = find_vain_wait(explored_, request_.crashes);
+    r.is = bad == no_state ? verdict::holds : verdict::violated;
+    if (bad != no_state)
+      r.counterexample = vain_wait(program_, request_.of, r.name, schedule_to(explored_, bad, true));
   }
 
   void starvation(property_result& r) {

@@ -5,6 +5,8 @@
 #include <array>
 #include <random>
 
+#include "lab/checker/vain_waits.hpp"
+
 namespace kgate::lab {
 
 namespace {
@@ -24,24 +26,9 @@ class runner {
     locals_[static_cast<std::size_t>(p)] = t.next;
   }
 
-  /// How many steps take p, alone and past its doorway, back to where it stands: it waits in vain. 0 if it does not; a blocked
-  /// process needs no steps and is told apart by can_move.
-  int round_in_vain(int p) {
-    constexpr int longest = 64;
-    const local_id start = locals_[static_cast<std::size_t>(p)];
-    local_id at = start;
-    for (int steps = 1; steps <= longest; ++steps) {
-      if (program_.local(p, at).where != region::entry || !program_.local(p, at).waiting) return 0;
-      const transition t = look(p, at);
-      if (t.blocked || t.writes) return 0;
-      at = t.next;
-      if (at == start) return steps;
-    }
-    return 0;
-  }
   bool waits_in_vain(int p) {
-    if (local(p).where != region::entry) return false;
-    return !can_move(p) || round_in_vain(p) > 0;
+    const auto value = [this](int v) { return values_[static_cast<std::size_t>(v)]; };
+    return round_in_vain(program_, p, locals_[static_cast<std::size_t>(p)], value) != 0;
   }
 
   /// Somebody waits in vain and at most `crashes` others could change that.
@@ -68,28 +55,6 @@ class runner {
 
 bool writes(const local_state& s) {
   return s.op == operation::write || s.op == operation::compare_and_swap || s.op == operation::exchange;
-}
-
-/// The run, and then everybody who waits in vain going round for ever while the others have crashed.
-trace to_trace(program& p, const program_name& of, std::vector<int> schedule) {
-  runner r(p);
-  for (const int q : schedule) r.step(q);
-  trace t;
-  t.of = of;
-  t.property = "starvation-free";
-  t.schedule = std::move(schedule);
-  t.loop = static_cast<int>(t.schedule.size());
-  for (int q = 0; q < p.N(); ++q) {
-    if (r.local(q).where == region::remainder) continue;
-    if (!r.waits_in_vain(q)) {
-      t.crashed.push_back(q);
-      continue;
-    }
-    if (t.victim < 0) t.victim = q;
-    for (int steps = r.round_in_vain(q); steps > 0; --steps) t.schedule.push_back(q);
-  }
-  t.what = "process " + std::to_string(t.victim) + " stays in its entry for ever";
-  return t;
 }
 
 /// One walk; its schedule if it comes to a bad end.
@@ -177,7 +142,7 @@ stall_search_result search_for_stalls(program& p, const program_name& of, const 
     const bool wrong = walk(p, options, random).goes_wrong(schedule);
     result.steps += schedule.size();
     if (!wrong) continue;
-    result.found = to_trace(p, of, std::move(schedule));
+    result.found = vain_wait(p, of, "starvation-free", std::move(schedule));
     break;
   }
   return result;
@@ -199,7 +164,7 @@ trace shortened(const trace& t, program& p) {
     }
     if (!shorter) chunk /= 2;
   }
-  return to_trace(p, t.of, std::move(schedule));
+  return vain_wait(p, t.of, "starvation-free", std::move(schedule));
 }
 
 }  // namespace kgate::lab
