@@ -4,7 +4,6 @@
 
 #include "instructions.hpp"
 #include "kgate/core/cache_line.hpp"
-#include "kgate/core/contracts.hpp"
 #include "kgate/core/fixed_array.hpp"
 #include "kgate/core/wait_policy.hpp"
 

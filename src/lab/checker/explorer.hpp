@@ -64,6 +64,7 @@ struct explore_options {
   bool find_exclusion = true;  ///< stop at the level where more than k are inside, or two hold one name
   bool find_names = true;
   bool symmetry = false;       ///< store one state of each orbit under renaming processes
+  bool renamed_starts = false; ///< start from all renamings of the initial state, as a search by symmetry does
 };
 
 struct exploration {

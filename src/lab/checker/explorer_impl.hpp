@@ -46,8 +46,8 @@ class explorer {
     std::uint64_t first[W];
     table_.initial_state(first);
     if (workers_[0].canonical) workers_[0].canonical->reduce(first);
-    bool fresh = false;
-    store_.insert<W>(first, store_.place(store_.hash<W>(first)), no_state, workers_[0].ids, fresh);
+    start_at(first);
+    if (options_.renamed_starts) canonical_form(table_).for_each_renaming(first, [&](const std::uint64_t* words) { start_at(words); });
     finish_level();
     while (!result_.levels.back().empty() && !over_ && !stop_early()) expand_level();
     if (result_.levels.back().empty()) result_.levels.pop_back();
@@ -72,6 +72,11 @@ class explorer {
     std::exception_ptr error;
     std::unique_ptr<canonical_form> canonical;  // own caches, so that workers share nothing
   };
+
+  void start_at(const std::uint64_t* words) {
+    bool fresh = false;
+    store_.template insert<W>(words, store_.place(state_store::hash<W>(words)), no_state, workers_[0].ids, fresh);
+  }
 
   bool stop_early() const { return exclusion_.get() != no_state || names_.get() != no_state; }
 

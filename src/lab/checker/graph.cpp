@@ -5,6 +5,8 @@
 #include <atomic>
 #include <thread>
 
+#include "lab/checker/local_analysis.hpp"
+
 namespace kgate::lab {
 
 namespace {
@@ -27,12 +29,14 @@ state_graph::state_graph(exploration& e, watch& w, const run_limits& limits)
     return;
   }
   next_memory_ = reserved_memory(std::size_t{end_} * static_cast<std::size_t>(steps()) * sizeof(state_id));
-  mask_memory_ = reserved_memory(std::size_t{end_} * 4 * sizeof(process_set));
+  mask_memory_ = reserved_memory(std::size_t{end_} * 5 * sizeof(process_set));
   next_ = static_cast<state_id*>(next_memory_.data());
   obliged_ = static_cast<process_set*>(mask_memory_.data());
   entry_ = obliged_ + end_;
   exit_ = entry_ + end_;
   enters_ = exit_ + end_;
+  stays_ = enters_ + end_;
+  for (int p = 0; p < N_; ++p) recurrent_.push_back(recurrent_locals(e.table->source(), p, region::entry));
   const std::vector<id_range> pieces = in_pieces(e.used());
   const auto threads = static_cast<std::size_t>(std::max(1, limits.threads));
   with_words(e.store->words(), [&]<unsigned W>() {
@@ -45,7 +49,7 @@ state_graph::state_graph(exploration& e, watch& w, const run_limits& limits)
 }
 
 std::uint64_t state_graph::bytes() const {
-  return std::uint64_t{end_} * (static_cast<std::uint64_t>(steps()) * sizeof(state_id) + 4 * sizeof(process_set) + 1);
+  return std::uint64_t{end_} * (static_cast<std::uint64_t>(steps()) * sizeof(state_id) + 5 * sizeof(process_set) + 1);
 }
 
 template <unsigned W>
@@ -68,8 +72,10 @@ void state_graph::fill(exploration& e, const std::vector<id_range>& pieces, std:
       state_id* row = next_ + std::size_t{s} * static_cast<std::size_t>(steps());
       std::fill_n(row, steps(), no_state);
       for (int p = 0; p < N_; ++p) {
-        const local_row& at = e.table->row(p, static_cast<local_id>(e.table->packing().local[p].get(e.store->record(s))));
+        const auto here = static_cast<local_id>(e.table->packing().local[p].get(e.store->record(s)));
+        const local_row& at = e.table->row(p, here);
         if (at.where == region::entry) entry_[s] |= only(p);
+        if (recurrent_[p][here]) stays_[s] |= only(p);
         if (at.where == region::exit) exit_[s] |= only(p);
       }
       for_each_step<W>(

@@ -23,7 +23,7 @@ struct question {
 
   bool in(const state_graph& g, state_id s) const {
     switch (what) {
-      case kind::starvation: return has(g.in_entry(s), victim);
+      case kind::starvation: return has(g.may_stay(s), victim);
       case kind::endless_exit: return has(g.in_exit(s), victim);
       case kind::deadlock: return (g.in_entry(s) & ~crashed) != 0;
     }

@@ -63,9 +63,12 @@ std::string mutation::text() const {
   return label;
 }
 
-const mutation* checker_machine::Process::wrong_here() const {
-  for (const mutation& m : wrong_)
-    if (m.label == label_) return &m;
+const mutation* checker_machine::Process::wrong_here() {
+  for (const mutation& m : wrong_) {
+    if (m.label != label_) continue;
+    if (++wrongs_ > 1'000'000) throw std::length_error("with " + m.text() + " a process loops for ever without an access");
+    return &m;
+  }
   return nullptr;
 }
 

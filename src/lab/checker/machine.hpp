@@ -155,6 +155,7 @@ struct checker_machine {
       if (position_ == history_.size()) stop(op, variable);
       const code seen = history_[position_++];
       moved();
+      wrongs_ = 0;
       effect_ = apply(seen);
       if (effect_.blocked) throw blocked_here{};
       frames_.back() += '.';
@@ -168,7 +169,7 @@ struct checker_machine {
     }
 
     /// The error to make at the current label, if any.
-    const mutation* wrong_here() const;
+    const mutation* wrong_here();
     void defer(std::function<void()> access) {
       deferred_ = [this, at = label_, access = std::move(access)] {
         label_ = at;
@@ -206,6 +207,7 @@ struct checker_machine {
     bool waiting_ = false;
     int name_ = -1;
     std::function<void()> deferred_;
+    int wrongs_ = 0;  // since the last access
     effect effect_;
     pending next_;
   };
@@ -317,6 +319,7 @@ struct checker_machine {
   template <class At, class Predicate>
   static std::size_t await_any(Process& p, std::size_t count, At&& at, Predicate&& until) {
     std::size_t found = 0;
+    if (p.wrong_here()) return found;
     {
       [[maybe_unused]] auto frame = p.frame();
       for (std::size_t i = 0;; i = (i + 1) % count) {

@@ -157,4 +157,12 @@ std::uint64_t canonical_form::orbit_size(const std::uint64_t* words) {
   return renamings_.size() / fixing;
 }
 
+void canonical_form::for_each_renaming(const std::uint64_t* words, const std::function<void(const std::uint64_t*)>& f) {
+  std::uint64_t next[state_words_max];
+  for (renaming& r : renamings_) {
+    apply(r, words, next);
+    f(next);
+  }
+}
+
 }  // namespace kgate::lab

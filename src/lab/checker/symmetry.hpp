@@ -9,6 +9,7 @@
 /// with Q = 0), the reduced search covers all its renamings.
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "lab/checker/tables.hpp"
@@ -25,6 +26,8 @@ class canonical_form {
   void reduce(std::uint64_t* words);
   /// How many states the renamings of this one are.
   std::uint64_t orbit_size(const std::uint64_t* words);
+  /// Calls f(renamed) for every renaming of the state.
+  void for_each_renaming(const std::uint64_t* words, const std::function<void(const std::uint64_t*)>& f);
 
  private:
   using permutation = std::vector<int>;
