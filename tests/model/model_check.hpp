@@ -29,7 +29,7 @@ inline std::string case_name(const testing::TestParamInfo<size_case>& it) {
   return name;
 }
 
-inline check_result check_case(const size_case& c, std::vector<std::string> properties, std::uint64_t memory_max = std::uint64_t{6} << 30) {
+inline check_result check_case(const size_case& c, std::vector<std::string> properties, std::uint64_t memory_max = std::uint64_t{8} << 30) {
   const catalog::choice algorithm = find_algorithm(c.id);
   program p(make_model(algorithm, c.N, c.k), c.N, c.k, {});
   check_request request;

@@ -93,7 +93,7 @@ const mutant mutants[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(ByLabel, Am97Mutant, testing::ValuesIn(mutants), [](const auto& it) {
-  std::string name = std::string(it.param.algorithm) + "_" + it.param.error + "_N" + std::to_string(it.param.N);
+  std::string name = std::string(it.param.algorithm) + "_" + it.param.error + "_N" + std::to_string(it.param.N) + "_k" + std::to_string(it.param.k);
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c))) c = c == '=' ? 'e' : '_';
   return name;

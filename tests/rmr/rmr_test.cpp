@@ -62,10 +62,10 @@ INSTANTIATE_TEST_SUITE_P(
 /// Every theorem and corollary, in its case alone and at contention: nothing found exceeds its bound.
 TEST(Bounds, HoldForAllTheoremsAndCorollaries) {
   rmr_table_options options;
-  options.states_bytes_max = 24 << 20;
+  options.states_bytes_max = 4 << 20;
   options.seconds_max = 1;
   options.sampled_N_max = 32;
-  options.sampled_steps = 80'000;
+  options.sampled_steps = 60'000;
   const std::vector<rmr_claim_row> rows = rmr_table(options);
   std::vector<std::string> sources;
   for (const rmr_claim_row& row : rows) {
