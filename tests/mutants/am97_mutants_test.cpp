@@ -79,7 +79,7 @@ const mutant mutants[] = {
     {"am97-chain-dsm", 3, 2, "defer:10", "starvation-free", "10 and 11 swapped"},
     {"am97-chain-dsm-small", 3, 2, "drop:3", "starvation-free", "test-and-set of Z dropped"},
     {"am97-chain-dsm-small", 3, 2, "drop:5", "starvation-free", "the spinning process is not released on entry"},
-    {"am97-chain-dsm-small", 3, 2, "drop:16", "starvation-free", "the spinning process is not released on exit"},
+    {"am97-chain-dsm-small", 3, 2, "drop:16", "starvation-free", "one spin word only: the second is never set"},
     {"am97-chain-dsm-small", 3, 2, "drop:8", "k-exclusion", "Z is not given back"},
     {"am97-chain-dsm-small", 3, 2, "drop:7", "k-exclusion", "the first spin word is not initialised"},
     {"am97-chain-dsm-small", 3, 2, "drop:9", "k-exclusion", "the second spin word is not initialised"},

@@ -53,8 +53,8 @@ rmr_measurement sample_rmr(const catalog::choice& algorithm, int N, int k, const
                            std::uint64_t steps);
 
 struct rmr_table_options {
-  std::uint64_t states_bytes_max = std::uint64_t{256} << 20;  ///< of one exhaustive search
-  double seconds_max = 5;                                     ///< of one exhaustive search
+  std::uint64_t states_bytes_max = std::uint64_t{128} << 20;  ///< of one exhaustive search
+  double seconds_max = 2;                                     ///< of one exhaustive search
   int sampled_N_max = 64;
   std::uint64_t sampled_steps = 400'000;
   const std::atomic<bool>* interrupted = nullptr;
