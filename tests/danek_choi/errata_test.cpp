@@ -29,8 +29,8 @@ TEST(choi11_as_printed, short_patterns_starve_a_waiter) {
   violated({"choi11-as-printed-patterns", 3, 2, 2}, "starvation-free");
 }
 
-/// A run that the search of deep_test.cpp found, shortened. p2's first compare-and-swap on a slot loses to one that is two rounds old, its
-/// second to one that is one round old.
+/// A run that the search of deep_test.cpp found, shortened. p2's first compare-and-swap on a slot loses to one that is
+/// two rounds old, its second to one that is one round old.
 TEST(choi11_as_printed, two_blocks_starve_a_waiter_at_n4k3) {
   trace t;
   t.of = trial{"choi11-as-printed-blocks", 4, 3, 0}.name();

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # kgate_text_mutant(TARGET name header FROM TO [FROM TO ...])
-# A copy of an algorithm's header with the mistake `name`: each text FROM, which must occur exactly once, is replaced by TO, and
-# the copy's namespace gets the name, as in kgate::danek10::name. Included as "mutants/name.hpp". No mutant can fall behind
-# the text that ships: when the text changes under it, the build says so.
+# A copy of an algorithm's header with the mistake `name`: each text FROM, which must occur exactly once, is replaced by
+# TO, and the copy's namespace gets the name, as in kgate::danek10::name. Included as "mutants/name.hpp". No mutant can
+# fall behind the text that ships: when the text changes under it, the build says so.
 function(kgate_text_mutant target name header)
   set(file ${PROJECT_SOURCE_DIR}/include/kgate/algorithms/${header})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})

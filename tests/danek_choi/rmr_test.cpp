@@ -26,8 +26,8 @@ int by_schedules(const char* id, int N, int k, const cost_model& cost) {
 constexpr cost_model dsm{memory_model::dsm, true};
 constexpr cost_model cc{memory_model::cc, true};
 
-/// On DSM all waiting is local, and a passage costs the same whatever the others do: four, five or eleven references for each
-/// other process (nine or eleven for figure 3, as line 45 is not always reached).
+/// On DSM all waiting is local, and a passage costs the same whatever the others do: four, five or eleven references
+/// for each other process (nine or eleven for figure 3, as line 45 is not always reached).
 TEST(danek10_rmr, dsm_is_exactly_linear) {
   for (const auto& [id, each] : {std::pair{"danek10-kfcfs", 4}, {"danek10-fife", 5}, {"danek10-nonatomic", 11}}) {
     EXPECT_EQ(over_all_schedules(id, 2, 1, 2, dsm).worst, each * 1) << id;

@@ -3,11 +3,11 @@
 
 /// Tickets, and a ring of slots in which a leaver, by O(log k) writes, lets in its partner and the k tickets before it.
 ///
-/// Source       Choi 2011, section 2. One text for `choi11`, `choi11-amortized` (section 3.7.5) and the printed version,
-///              which has errors and is kept for study: they differ in `reading` only.
-/// Promises     k-exclusion, starvation freedom with at most k-1 crashes, FIFE, bounded exit. O(log k) remote references
-///              a passage on CC if a failed CAS disturbs nobody (smart cache); with the amortized size O(log k) amortized
-///              on any CC; unbounded on DSM. Primitives: fetch-and-increment, CAS. Space: N + 2 words.
+/// Source       Choi 2011, section 2. One text for `choi11`, `choi11-amortized` (section 3.7.5) and the printed
+///              version, which has errors and is kept for study: they differ in `reading` only.
+/// Promises     k-exclusion, starvation freedom with at most k-1 crashes, FIFE, bounded exit. O(log k) remote
+///              references a passage on CC if a failed CAS disturbs nobody (smart cache); with the amortized size O(log
+///              k) amortized on any CC; unbounded on DSM. Primitives: fetch-and-increment, CAS. Space: N + 2 words.
 /// Variables    Entry    tickets drawn                                        initially 0
 ///              Exit     passages that left their critical section            initially 0
 ///              A[i][j]  the round up to which slot j of block i is let in    initially 1 in block 0, else 0
@@ -24,7 +24,8 @@
 ///              D6  with n <= k nobody waits and nothing is written.
 ///              D1-D4 can be switched back (reading).
 /// Memory model sequential consistency; all writes are read-modify-writes
-/// Evidence     tests/danek_choi: sets, properties, mutants, the printed errors, remote references; tests/native (stress)
+/// Evidence     tests/danek_choi: sets, properties, mutants, the printed errors, remote references; tests/native
+///              (stress)
 
 #include <algorithm>
 #include <bit>

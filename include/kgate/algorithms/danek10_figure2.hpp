@@ -3,11 +3,11 @@
 
 /// The k-bakery: take a ticket, announce it to everybody, wait until fewer than k smaller tickets are left.
 ///
-/// Source       Danek 2010, figure 2. `kfcfs` is its unshaded part (theorem 8), `fife` all of it (theorem 9): whoever is
-///              about to enter captures those with smaller tickets, and a captured process enters too.
+/// Source       Danek 2010, figure 2. `kfcfs` is its unshaded part (theorem 8), `fife` all of it (theorem 9): whoever
+///              is about to enter captures those with smaller tickets, and a captured process enters too.
 /// Promises     k-exclusion and starvation freedom with at most k-1 crashes, bounded exit (N-1 steps), k-FCFS; `fife`
-///              also FIFE. Theta(N) remote references a passage on CC and DSM. Primitives: atomic read and write. Space:
-///              N^2 registers, N(N-1) more for `fife`. N <= 64, as a set of processes is one word.
+///              also FIFE. Theta(N) remote references a passage on CC and DSM. Primitives: atomic read and write.
+///              Space: N^2 registers, N(N-1) more for `fife`. N <= 64, as a set of processes is one word.
 /// Variables    Want[p][i]     home i  what p tells i: its ticket, or infinity outside a passage  initially infinity
 ///              Ticket[p]      home p  p's ticket of its last or current passage                  initially 0
 ///              Capture[p][i]  home i  `fife`: the ticket with which p last entered               initially 0

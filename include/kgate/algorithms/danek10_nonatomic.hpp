@@ -4,9 +4,9 @@
 /// The k-bakery on safe registers: a read that overlaps a write may return anything, and the algorithm stays correct.
 ///
 /// Source       Danek 2010, figure 3 (theorem 10, stated there without proof).
-/// Promises     k-exclusion and starvation freedom with at most k-1 crashes, bounded exit (2(N-1) writes), FIFE: on safe
-///              registers. Theta(N) remote references a passage on CC and DSM. Primitives: read and write, neither of
-///              them atomic. Space: N + 4N(N-1) registers. N <= 64, as a set of processes is one word.
+/// Promises     k-exclusion and starvation freedom with at most k-1 crashes, bounded exit (2(N-1) writes), FIFE: on
+///              safe registers. Theta(N) remote references a passage on CC and DSM. Primitives: read and write, neither
+///              of them atomic. Space: N + 4N(N-1) registers. N <= 64, as a set of processes is one word.
 /// Variables    Want1[p][i], Want2[p][i]        home i  what p tells i, twice                        initially infinity
 ///              Ticket[p]                       home p  p's ticket of its last or current passage    initially 0
 ///              Capture1[p][i], Capture2[p][i]  home i  a ticket with which p entered, twice         initially 0
@@ -16,8 +16,8 @@
 ///              D2  the diagonals Want[p][p] and Capture[p][p] do not exist: the first is never read, the second never
 ///                  exceeds Ticket[p].
 /// Memory model the operations of one process take effect in order, each before the next begins. Natively a register is
-///              a seq_cst atomic, which gives more than that; relaxed atomics would need a fence after nearly every write
-///              anyway, since reads of other registers follow
+///              a seq_cst atomic, which gives more than that; relaxed atomics would need a fence after nearly every
+///              write anyway, since reads of other registers follow
 /// Evidence     tests/danek_choi: properties on safe registers, mutants, remote references; tests/native (stress)
 
 #include <algorithm>
