@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/experiments/space.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <unordered_set>
+
+#include "lab/catalog/models.hpp"
+#include "lab/checker/symmetry.hpp"
+#include "lab/checker/walker.hpp"
+
+namespace kgate::lab {
+
+namespace {
+
+constexpr long walk_steps = 100'000;
+/// Of all automata together: entries of the explorer's tables, 8 bytes each.
+constexpr double table_entries_max = 1.5e8;
+
+double choose(int n, int r) {
+  double result = 1;
+  for (int i = 1; i <= r; ++i) result *= static_cast<double>(n - r + i) / i;
+  return n < r ? 0 : result;
+}
+
+/// Lemma 4.3: what doing without a supervisor multiplies the values by; c2 and c3 as in (R7) and (R8).
+double elimination_factor(int k, double c2, double c3) {
+  const int slots = 3 * k - 1;
+  return std::pow(5.0, slots) * std::pow(4.0, slots * slots) * (k + 1) * 4 * c2 * c3;
+}
+
+double bounded_upper(int N, int k) {
+  const int bucket = std::max(1, k - 1), c1 = k * bucket + 2 * k - 2, colours = k + 3;
+  const double v = std::pow(colours, 3) * (N + 1.0) * 2 * (k + 1) * std::pow((k + 1) * 3.0, colours);
+  double queues = 0;
+  for (int length = 0; length <= k; ++length) queues += std::pow(colours * (bucket + 1.0), length);
+  return v * elimination_factor(k, 6.0 * (c1 + 1) * (bucket + 1) * queues, std::max(std::pow(2.0, k), k + 3.0));
+}
+
+double fifo_upper(int N, int k) {
+  const int members = std::max(1, k - 1), colours = 5 * k + 3, exposed = 4 * k - 1, c1 = 3 * k - 1;
+  const double bits = std::ceil(std::log2(N + 1.0));
+  double maps = 1;
+  for (int m = 1; m <= members; ++m) maps += std::pow(bits, m - 1) * std::pow(2.0, m * (m - 1));
+  const double v = colours * (N + 1.0) * (k + 1) * std::pow(colours * members * 3.0 + 1, exposed) *
+                   std::pow(maps * 2, colours) * std::pow(10.0, k);
+  const double c2 = 5.0 * k * std::pow(colours, 3) * std::pow(colours * (c1 + 1.0) * 2, c1) * std::pow(c1 + 1.0, 4);
+  return v * elimination_factor(k, c2, 5.0 * std::pow(colours, 3));
+}
+
+void set_bounds(space_cell& cell, const run_limits& limits) {
+  const int N = cell.N, k = cell.k;
+  if (cell.algorithm == "flbb79-count") {
+    cell.upper_formula = "k+1";
+    cell.upper = k + 1;
+    return;
+  }
+  cell.lower_formula = "k(N-k)";  // theorems 5.1 and 5.3
+  cell.lower = static_cast<double>(k) * (N - k);
+  if (cell.algorithm == "flbb79-bank") {
+    const space_cell lock = measure_space("mcs", N, 1, limits);
+    cell.upper_formula = lock.exhaustive ? "(k+1) * the lock's" : "";
+    cell.upper = (k + 1) * static_cast<double>(lock.values);
+  } else if (cell.algorithm == "flbb79-tickets") {
+    cell.upper_formula = "C(2k-1,k) (k+1)^2 N^2";
+    cell.upper = choose(2 * k - 1, k) * (k + 1) * (k + 1) * N * N;
+    cell.lower_formula = "k C(N-k-1,2)";  // theorem 5.2
+    cell.lower = k * choose(N - k - 1, 2);
+  } else if (cell.algorithm == "flbb79-bounded") {
+    cell.upper_formula = "d(k) (N+1)";
+    cell.upper = bounded_upper(N, k);
+  } else if (cell.algorithm == "flbb79-fifo") {
+    cell.upper_formula = "d(k) (N+1) log(N)^c(k)";
+    cell.upper = fifo_upper(N, k);
+  } else {
+    cell.lower_formula.clear();
+  }
+}
+
+/// The contents of all shared variables, in one string.
+class contents {
+ public:
+  void add(const walker& run, int variables) {
+    std::string all;
+    for (int v = 0; v < variables; ++v) append(all, run.value(v));
+    seen_.insert(std::move(all));
+  }
+  void add(exploration& e, int variables) {
+    for (const id_range& r : e.used())
+      for (state_id s = r.begin; s < r.end; ++s) {
+        std::string all;
+        for (int v = 0; v < variables; ++v)
+          append(all,
+                 static_cast<code>(e.table->packing().variable[static_cast<std::size_t>(v)].get(e.store->record(s))));
+        seen_.insert(std::move(all));
+      }
+  }
+  std::uint64_t size() const { return seen_.size(); }
+
+ private:
+  static void append(std::string& to, code c) { to.append(reinterpret_cast<const char*>(&c), sizeof c); }
+  std::unordered_set<std::string> seen_;
+};
+
+/// Random runs in which arrivals are now rare, now frequent, so that both empty and crowded systems are seen.
+void walk(program& p, contents& seen) {
+  std::mt19937 random(1);
+  walker run(p);
+  for (long i = 0; i < walk_steps; ++i) {
+    const int who = static_cast<int>(random() % static_cast<unsigned>(p.N()));
+    const bool rare = i / 1000 % 2 == 0;
+    if (!run.can_move(who) || (rare && !run.outside(who) && random() % 16 != 0)) continue;
+    run.step(who);
+    seen.add(run, p.variables());
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& space_algorithms() {
+  static const std::vector<std::string_view> all{"flbb79-count", "flbb79-bank", "flbb79-tickets", "flbb79-bounded",
+                                                 "flbb79-fifo"};
+  return all;
+}
+
+space_cell measure_space(const std::string& algorithm, int N, int k, const run_limits& limits) {
+  space_cell cell;
+  cell.algorithm = algorithm;
+  cell.N = N;
+  cell.k = k;
+  set_bounds(cell, limits);
+  const catalog::choice choice = find_algorithm(algorithm);
+  program p(make_model(choice, N, k), N, k, {});
+  contents seen;
+  walk(p, seen);
+  const bool one_variable = p.variables() == 1;
+  const double entries = static_cast<double>(N) * p.locals(0) * static_cast<double>(p.variable(0).values.size());
+  if (entries <= table_entries_max) {
+    explore_options options;
+    options.find_exclusion = options.find_names = false;
+    // Renaming processes changes nothing in a variable that names none, but it does in an array with an element for each.
+    options.symmetry = one_variable && choice.base->symmetric && N <= symmetric_processes_max;
+    exploration e = explore(p, options, limits);
+    cell.exhaustive = e.complete;
+    if (!one_variable) seen.add(e, p.variables());
+  }
+  cell.values = one_variable ? p.variable(0).values.size() : seen.size();
+  return cell;
+}
+
+}  // namespace kgate::lab
