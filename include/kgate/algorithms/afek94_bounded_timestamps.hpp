@@ -21,7 +21,8 @@
 ///              D2  a scanner answers all handshakes by one write of Q[i].
 ///              D3  a round ends at the first change seen, and a view is borrowed as soon as it may be.
 /// Memory model sequential consistency
-/// Evidence     tests/model (proposition 3.1 with register steps for n = 2, 3; figure 2 over it), tests/unit (labelling)
+/// Evidence     tests/afek_flbb (proposition 3.1 with register steps: all runs for n = 2, random runs for n = 3, 4; figure 2
+///              over it)
 
 #include <cstddef>
 #include <cstdint>

@@ -15,7 +15,7 @@
 /// Deviations   D1  S_i leaves out i, which line 8 never counts.
 ///              D2  the exit's Label can be left out for study (`Exit_label`): docs/errata.md says what it is for.
 /// Memory model sequential consistency
-/// Evidence     tests/model (all properties, FIFE), tests/mutants (no exit Label, printed Label test), tests/stress
+/// Evidence     tests/afek_flbb (all properties, FIFE; no exit Label, printed Label test), tests/native (stress)
 
 #include <bit>
 #include <cstddef>

@@ -13,7 +13,7 @@
 /// Invariants   L1-L3
 /// Deviations   a reconstruction throughout
 /// Memory model none
-/// Evidence     tests/unit (L1-L3 exhaustively for n = 2, 3, 4)
+/// Evidence     tests/afek_flbb (L1-L3 exhaustively for n = 2, 3, 4)
 
 #include <cstdint>
 #include <string>

@@ -16,7 +16,7 @@
 ///              D3  Scan returns which processes precede the caller instead of the whole permutation: figure 2 asks
 ///                  nothing else.
 /// Memory model sequential consistency
-/// Evidence     tests/model (figure 2 over it), tests/mutants (the printed test)
+/// Evidence     tests/afek_flbb (figure 2 over it; the printed test fails)
 
 #include <concepts>
 #include <cstddef>

@@ -13,7 +13,7 @@
 /// Deviations   D1  statement 2 (wait until COUNT < l, then add 1) takes two steps: only the holder of the lock raises COUNT, so
 ///                  what it has seen free stays free.
 /// Memory model sequential consistency
-/// Evidence     tests/model (no crash; one crash stops it), tests/stress
+/// Evidence     tests/afek_flbb (no crash; one crash stops it), tests/native (stress)
 
 #include <concepts>
 

@@ -10,7 +10,7 @@
 /// Invariants   m members differ in at most m-1 positions taken one by one
 /// Deviations   none
 /// Memory model none
-/// Evidence     tests/unit
+/// Evidence     tests/afek_flbb
 
 #include <array>
 #include <cstddef>

@@ -27,7 +27,7 @@
 ///                  process that neither sends nor receives), so that equal situations are equal values.
 ///              D4  the state is sent with a fixed number of bits.
 /// Memory model one variable: coherence is enough
-/// Evidence     tests/model over the bucket system and the short-name queue, tests/mutants (printed order)
+/// Evidence     tests/afek_flbb, over the bucket system and the short-name queue (and in the printed order)
 
 #include <array>
 #include <concepts>

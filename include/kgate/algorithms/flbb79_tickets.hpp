@@ -19,8 +19,8 @@
 ///              D2  Quant[0] is not stored: T1 gives it.
 ///              D3  for k >= N nobody waits (the paper's trivial algorithm).
 /// Memory model one variable: coherence is enough
-/// Evidence     tests/unit (colours and order), tests/model (l-queuelike, k-exclusion), tests/mutants (wrong colour, wrong
-///              "leads"), tests/stress
+/// Evidence     tests/afek_flbb (colours and order; l-queuelike, k-exclusion; wrong colour, wrong "leads"), tests/native
+///              (stress)
 
 #include <array>
 #include <cstddef>
