@@ -104,10 +104,14 @@ class contents {
 };
 
 /// Random runs in which arrivals are now rare, now frequent, so that both empty and crowded systems are seen.
-void walk(program& p, contents& seen) {
+void walk(program& p, contents& seen, const run_limits& limits) {
+  run_limits part = limits;
+  part.seconds_max = limits.seconds_max / 2;
+  watch w(part);
   std::mt19937 random(1);
   walker run(p);
   for (long i = 0; i < walk_steps; ++i) {
+    if (i % 256 == 0 && w.over(0)) return;
     const int who = static_cast<int>(random() % static_cast<unsigned>(p.N()));
     const bool rare = i / 1000 % 2 == 0;
     if (!run.can_move(who) || (rare && !run.outside(who) && random() % 16 != 0)) continue;
@@ -133,7 +137,7 @@ space_cell measure_space(const std::string& algorithm, int N, int k, const run_l
   const catalog::choice choice = find_algorithm(algorithm);
   program p(make_model(choice, N, k), N, k, {});
   contents seen;
-  walk(p, seen);
+  walk(p, seen, limits);
   const bool one_variable = p.variables() == 1;
   const double entries = static_cast<double>(N) * p.locals(0) * static_cast<double>(p.variable(0).values.size());
   if (entries <= table_entries_max) {

@@ -31,7 +31,7 @@ struct asked {
 std::vector<lab::space_cell> measure(const asked& a) {
   lab::run_limits limits;
   limits.memory_max = std::uint64_t{3} << 30;
-  limits.seconds_max = a.time_max.empty() ? 20 : parse_duration("--time-max", a.time_max);
+  limits.seconds_max = a.time_max.empty() ? 10 : parse_duration("--time-max", a.time_max);
   limits.interrupted = &catch_interrupts();
   std::vector<lab::space_cell> cells;
   if (!a.all) {
@@ -99,7 +99,7 @@ command add_space(CLI::App& tool) {
   o->add_option("-N", it->N, "How many processes there are")->type_name("N");
   o->add_option("-k", it->k, "How many may be inside")->type_name("K");
   o->add_flag("--all", it->all, "Every system, k = 1 and 2, N up to 8");
-  o->add_option("--time-max", it->time_max, "For each count, as in 30s or 5m; default 20s")->type_name("D");
+  o->add_option("--time-max", it->time_max, "For each count, as in 30s or 5m; default 10s")->type_name("D");
   o->add_flag("--json", it->json, "The result for programs");
   o->footer(
       "Examples:\n"

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kgate-lab space: the fields of its JSON, counts that can be known, and what it refuses."""
+import lab
+from lab import HOLDS, LabTest
+
+
+class Space(LabTest):
+    def cell(self, algorithm, N, k):
+        result = self.lab_json(HOLDS, "space", algorithm, "-N", N, "-k", k)
+        self.assertEqual((result["algorithm"], result["N"], result["k"]), (algorithm, N, k))
+        self.assertIs(result["exhaustive"], True)
+        return result
+
+    def test_the_counter_takes_all_its_values(self):
+        for k in (1, 2, 3):
+            cell = self.cell("flbb79-count", 4, k)
+            self.assertEqual((cell["values"], cell["upper"]["value"]), (k + 1, k + 1))
+            self.assertNotIn("lower", cell)
+
+    def test_tickets_are_between_their_bounds(self):
+        cell = self.cell("flbb79-tickets", 3, 2)
+        self.assertEqual(cell["values"], 93)
+        self.assertEqual(cell["upper"], {"formula": "C(2k-1,k) (k+1)^2 N^2", "value": 243})
+        cell = self.cell("flbb79-tickets", 6, 2)
+        self.assertEqual(cell["lower"], {"formula": "k C(N-k-1,2)", "value": 6})
+        self.assertLess(6, cell["values"])
+        self.assertLess(cell["values"], cell["upper"]["value"])
+
+    def test_the_bank_multiplies_its_lock(self):
+        cell = self.cell("flbb79-bank", 3, 2)
+        self.assertLessEqual(cell["values"], cell["upper"]["value"])
+
+    def test_for_people(self):
+        text = self.lab(HOLDS, "space", "flbb79-tickets", "-N", 3, "-k", 2)
+        for part in ("flbb79-tickets", "93", "243", "LOWER BOUND", "UPPER BOUND"):
+            self.assertIn(part, text)
+
+    def test_bad_input(self):
+        for arguments, says in (((), "--all"), (("flbb79-tickets",), "-N"), (("am97-chain-cc", "-N", 3, "-k", 1), "flbb79-tickets"),
+                                (("flbb79-tickets", "--all"), "--all"), (("flbb79-tickets", "-N", 300, "-k", 1), "256")):
+            self.refused("space", *arguments, says=(says,))
+
+
+if __name__ == "__main__":
+    lab.main()
