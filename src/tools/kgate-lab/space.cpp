@@ -94,7 +94,7 @@ exit_code run(const asked& a) {
 
 command add_space(CLI::App& tool) {
   auto it = std::make_shared<asked>();
-  CLI::App* o = tool.add_subcommand("space", "Count the values of the shared memory, beside the bounds");
+  CLI::App* o = tool.add_subcommand("space", "Count the values the shared memory takes");
   o->add_option("ALGO", it->algorithm, "One of the systems of Fischer et al.");
   o->add_option("-N", it->N, "How many processes there are")->type_name("N");
   o->add_option("-k", it->k, "How many may be inside")->type_name("K");
