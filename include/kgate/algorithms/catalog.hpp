@@ -36,6 +36,7 @@
 #include "kgate/algorithms/flbb79_count.hpp"
 #include "kgate/algorithms/flbb79_fifo.hpp"
 #include "kgate/algorithms/flbb79_tickets.hpp"
+#include "kgate/algorithms/kgate.hpp"
 #include "kgate/algorithms/mcs_lock.hpp"
 #include "kgate/algorithms/peterson_k.hpp"
 
@@ -568,6 +569,21 @@ inline constexpr auto table = std::tuple{
         .note = "for study: two processes may hold the largest label for ever, and the later one starves",
         .headers = {"afek94_figure2.hpp", "afek94_timestamps.hpp"},
         .bounds = {{detail::unbounded_cc, detail::unbounded_dsm}},
+    }},
+    entry<plain<kgate_fifo>>{{
+        .id = "kgate",
+        .title = "the packed ticket word with a wake-up word per place: what kgate::semaphore runs",
+        .paper = "this project",
+        .figure = "algorithms/kgate.hpp",
+        .primitives = fetch_and_add | compare_and_swap,
+        .promise = {.fife = true, .overtakings_max = 0},
+        .symmetric = true,
+        .bounded_variables = false,
+        .note = "tickets wrap after 2^40, too far to explore; tests/semaphore checks it with small words that wrap",
+        .headers = {"kgate.hpp"},
+        .bounds = {{{rmr_model::cc, bound_case::alone, "2", detail::constant<2>},
+                    {rmr_model::cc, bound_case::always, "O(N), by looks at W that a sleeper seldom makes", nullptr},
+                    detail::unbounded_dsm}},
     }},
     entry<plain<mcs_lock>>{{
         .id = "mcs",

@@ -47,6 +47,10 @@ struct gate_layout {
   static constexpr int ticket_bits = std::numeric_limits<word>::digits - CountBits;
   static constexpr int tag_bits = std::numeric_limits<cell>::digits - 3;
 
+  /// Whether a sleeper looks at W from time to time. Without it waiting is local in the strict sense, and a leaver that dies
+  /// before its grant can leave a waiter asleep for ever: for study.
+  static constexpr bool looks_around = true;
+
   static constexpr word one_ticket = static_cast<word>(word{1} << CountBits);
   static constexpr word count_mask = static_cast<word>(one_ticket - 1);
   static constexpr word bias = static_cast<word>(word{1} << (CountBits - 1));
@@ -97,6 +101,7 @@ class ticket_gate {
   struct Private {
     word old = 0;
     word w = 1;
+    int given_up = 0;  ///< how often it gave up its place in this passage
     /// The last of the tickets: when it is admitted, all are.
     word t() const { return L::wrapped(static_cast<word>(L::next_ticket(old) + w - 1)); }
   };
@@ -112,8 +117,12 @@ class ticket_gate {
   void acquire(Process& p, Private& mine) {
     if (!enter(p, mine, 1)) [[unlikely]]
       wait(p, mine);
+    p.live();
   }
-  void release(Process& p, Private&) { leave(p, 1); }
+  void release(Process& p, Private&) {
+    [[maybe_unused]] auto frame = p.frame();
+    leave(p, 1);
+  }
 
   /// Draws w tickets. True: inside. False: wait() next.
   bool enter(Process& p, Private& mine, word w) {
@@ -123,7 +132,8 @@ class ticket_gate {
         if (w == 1 && hover(p)) return true;
       }
     }
-    mine = {W.fetch_add(p["1"], w), w};
+    mine.old = W.fetch_add(p["1"], w);
+    mine.w = w;
     p.doorway_end();
     return L::had_free(mine.old, w);
   }
@@ -140,7 +150,8 @@ class ticket_gate {
       if (L::C(seen) + w > L::bias + R) return draw::no_place;
       if (!W.compare_and_swap(p["1"], seen, static_cast<word>(seen + w))) continue;
       p.doorway_end();
-      mine = {seen, w};
+      mine.old = seen;
+      mine.w = w;
       return L::had_free(seen, w) ? draw::inside : draw::in_line;
     }
   }
@@ -188,6 +199,7 @@ class ticket_gate {
     const word t = mine.t();
     CellVar& own = at(t);
     for (;;) {
+      p.live(t, mine.given_up);
       word seen = watch_line(p, t);
       if (!L::waits(seen, t)) return true;
       if (L::ahead(seen, t) >= R) {
@@ -367,6 +379,8 @@ class ticket_gate {
     const cell mine = mark(t, place::waiting);
     if constexpr (SleepingMachine<M>) {
       M::sleep(p["6"], own, mine);
+    } else if constexpr (!L::looks_around) {
+      own.await(p["6"], [mine](cell c) { return c != mine; });
     } else {
       const auto any = [&](std::size_t i) -> WordVar& {
         if constexpr (b > 0) return i == 0 ? own : i == 1 ? W : Q.v;
@@ -395,6 +409,7 @@ class ticket_gate {
   /// Gives the places up. False if all permits were there after all: the process is inside.
   [[gnu::noinline]] bool give_up(Process& p, Private& mine) {
     const word t = mine.t();
+    ++mine.given_up;
     for (;;) {
       const word seen = W.read(p["15"]);
       if (!L::waits(seen, t)) return false;
@@ -482,5 +497,9 @@ class ticket_gate {
   fixed_array<CellVar> G;
   [[no_unique_address]] std::conditional_t<(b > 0), quota_variable, no_quota> Q;
 };
+
+/// What the catalogue lists: FIFO, with words that every machine can wait for.
+template <class M>
+using kgate_fifo = ticket_gate<M, 0, gate_layout<std::uint64_t, std::uint64_t>>;
 
 }  // namespace kgate

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The kgate algorithm as the tests check it: small words, tickets that wrap during the run, processes that lose patience.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kgate/algorithms/bitmap_names.hpp"
+#include "kgate/algorithms/kgate.hpp"
+#include "lab/checker/check.hpp"
+#include "lab/checker/machine.hpp"
+#include "lab/checker/rmr.hpp"
+
+namespace kgate::lab {
+
+/// 12 bits of ticket and 4 of count; the tests start two tickets before the wrap.
+using small_words = gate_layout<std::uint16_t, std::uint16_t, 4>;
+/// Q needs more room.
+using middle_words = gate_layout<std::uint32_t, std::uint32_t, 4>;
+struct strictly_local_words : small_words {
+  static constexpr bool looks_around = false;
+};
+
+template <class M, int b, class L>
+struct wrapping_gate : ticket_gate<M, b, L> {
+  wrapping_gate(typename M::Memory& memory, int N, int k)
+      : ticket_gate<M, b, L>(memory, N, k, static_cast<typename L::word>(L::ticket_mask - 1)) {}
+};
+
+using fifo_gate = wrapping_gate<checker_machine, 0, small_words>;
+using strictly_local_gate = wrapping_gate<checker_machine, 0, strictly_local_words>;
+template <int b>
+using overtaking_gate = wrapping_gate<checker_machine, b, middle_words>;
+using slots_gate = bitmap_assignment<checker_machine, fifo_gate, std::uint8_t>;
+
+/// A process may give up its place once in a passage, at any of its looks, and then queues again: a time-out at any moment. The
+/// coin is a variable whose reads may return either side, like a safe register that is for ever being written.
+class impatient_gate {
+ public:
+  using Process = checker_machine::Process;
+  using Private = fifo_gate::Private;
+
+  impatient_gate(checker_machine::Memory& memory, int N, int k) : gate_(memory, N, k), coin_(memory, {.name = "coin"}, 0) {
+    shared_variable& coin = memory.at(memory.size() - 1);
+    coin.unstable = 0;
+    for (const std::uint8_t side : {heads, tails}) coin.domain.push_back(coin.values.intern(to_bytes(side)));
+  }
+  void acquire(Process& p, Private& mine) {
+    const auto impatient = [&] { return mine.given_up == 0 && coin_.read(p["coin"]) == tails; };
+    while (!gate_.enter(p, mine, 1) && !gate_.wait(p, mine, impatient)) {
+    }
+    p.live();
+  }
+  void release(Process& p, Private& mine) { gate_.release(p, mine); }
+
+ private:
+  static constexpr std::uint8_t heads = 1, tails = 2;
+  fifo_gate gate_;
+  checker_machine::Var<std::uint8_t> coin_;
+};
+
+template <class Algorithm>
+check_result verdicts(int N, int k, int passages, int crashes, std::vector<std::string> properties,
+                      const std::string& wrong = "") {
+  program_options options{.passages = passages, .wrong = {}};
+  if (!wrong.empty()) options.wrong.push_back(mutation::parse(wrong));
+  program p(make_model<Algorithm>(N, k), N, k, options);
+  check_request request;
+  request.properties = std::move(properties);
+  request.crashes = crashes;
+  request.limits.memory_max = std::uint64_t{3} << 30;
+  return check(p, request);
+}
+
+inline std::string text(const check_result& r) {
+  std::string all = std::to_string(r.states) + " states";
+  for (const property_result& one : r.properties) all += ", " + one.name + " " + to_string(one.is);
+  return all;
+}
+
+template <class Algorithm>
+rmr_result worst_cc(int N, int k, int passages) {
+  program p(make_model<Algorithm>(N, k), N, k, {.passages = passages, .wrong = {}});
+  run_limits limits;
+  limits.memory_max = std::uint64_t{3} << 30;
+  return worst_rmr(p, cost_model{}, 0, limits);
+}
+
+}  // namespace kgate::lab

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kgate algorithm under all schedules, with at most k-1 crashes at any step. Tickets wrap during every run.
+#include <gtest/gtest.h>
+
+#include <ostream>
+
+#include "lab_gates.hpp"
+
+namespace kgate::lab {
+namespace {
+
+const std::vector<std::string> progress{"k-exclusion", "deadlock-free", "starvation-free"};
+
+struct bounds {
+  int N, k, passages;
+  friend void PrintTo(const bounds& b, std::ostream* out) {
+    *out << "N = " << b.N << ", k = " << b.k << ", " << b.passages << " passages each";
+  }
+};
+
+class KgateModel : public testing::TestWithParam<bounds> {};
+
+TEST_P(KgateModel, FifoKeepsAllItsPromises) {
+  const auto [N, k, passages] = GetParam();
+  const auto got = verdicts<fifo_gate>(
+      N, k, passages, k - 1, {"k-exclusion", "deadlock-free", "starvation-free", "bounded-exit", "fife", "bounded-waiting"});
+  EXPECT_EQ(got.overall(), verdict::holds) << text(got);
+  for (const property_result& one : got.properties) {
+    if (one.name == "bounded-waiting") {
+      EXPECT_EQ(one.figures.at(0).second, 0) << "overtaken";
+    }
+    if (one.name == "bounded-exit") {
+      EXPECT_LE(one.figures.at(0).second, 3) << "steps";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Small, KgateModel,
+                         testing::Values(bounds{2, 1, 3}, bounds{3, 1, 2}, bounds{3, 2, 2}, bounds{4, 2, 1}, bounds{4, 3, 1}));
+
+TEST(KgateModelVariants, GivingUpLosesNoPermit) {
+  for (const bounds b : {bounds{2, 1, 2}, bounds{3, 1, 1}, bounds{3, 2, 1}}) {
+    const auto got = verdicts<impatient_gate>(b.N, b.k, b.passages, b.k - 1, progress);
+    EXPECT_EQ(got.overall(), verdict::holds) << testing::PrintToString(b) << ": " << text(got);
+  }
+}
+
+TEST(KgateModelVariants, OvertakingIsBounded) {
+  for (const bounds b : {bounds{2, 1, 3}, bounds{3, 2, 1}}) {
+    auto asked = progress;
+    asked.insert(asked.end(), {"bounded-exit", "bounded-waiting"});
+    const auto got = verdicts<overtaking_gate<2>>(b.N, b.k, b.passages, b.k - 1, asked);
+    EXPECT_EQ(got.overall(), verdict::holds) << testing::PrintToString(b) << ": " << text(got);
+    EXPECT_LE(got.properties.back().figures.at(0).second, 2 + b.k);
+  }
+}
+
+TEST(KgateModelVariants, SlotsAreDistinct) {
+  auto asked = progress;
+  asked.push_back("distinct-names");
+  for (const bounds b : {bounds{2, 2, 2}, bounds{3, 2, 1}}) {
+    const auto got = verdicts<slots_gate>(b.N, b.k, b.passages, b.k - 1, asked);
+    EXPECT_EQ(got.overall(), verdict::holds) << testing::PrintToString(b) << ": " << text(got);
+  }
+}
+
+// Without the looks at W the grants alone must wake everybody: they do, as long as nobody dies. A leaver that dies between
+// leaving and granting leaves the next in line asleep.
+TEST(KgateModelVariants, GrantsAloneSufficeUntilALeaverCrashes) {
+  const auto without = verdicts<strictly_local_gate>(3, 2, 2, 0, progress);
+  EXPECT_EQ(without.overall(), verdict::holds) << text(without);
+  const auto with = verdicts<strictly_local_gate>(3, 2, 2, 1, progress);
+  EXPECT_EQ(with.overall(), verdict::violated) << text(with);
+}
+
+TEST(KgateRmr, TwoAloneAndEveryLookHasItsPrice) {
+  const auto alone = worst_cc<fifo_gate>(1, 1, 2);
+  EXPECT_TRUE(alone.complete && !alone.unbounded);
+  EXPECT_EQ(alone.worst, 2);
+  for (const bounds b : {bounds{2, 1, 2}, bounds{3, 1, 1}, bounds{3, 2, 2}}) {
+    const auto local = worst_cc<strictly_local_gate>(b.N, b.k, b.passages);
+    const auto looking = worst_cc<fifo_gate>(b.N, b.k, b.passages);
+    EXPECT_TRUE(local.complete && looking.complete && !local.unbounded && !looking.unbounded);
+    EXPECT_LE(looking.worst, local.worst + 2 * (b.N - 1)) << "a look can cost once for every arrival and departure of another";
+    RecordProperty("N" + std::to_string(b.N) + "k" + std::to_string(b.k),
+                   std::to_string(local.worst) + " without looks, " + std::to_string(looking.worst) + " with all of them");
+    std::printf("N=%d k=%d: worst case %d remote references without looks at W, %d with all of them\n", b.N, b.k, local.worst,
+                looking.worst);
+  }
+}
+
+struct mutant {
+  const char* wrong;
+  const char* why;
+};
+
+TEST(KgateMutants, AreCaught) {
+  for (const mutant m : {mutant{"force:1=0", "everybody draws the same ticket"}, mutant{"drop:8", "a leaver keeps its permit"},
+                         mutant{"force:5=0", "who has registered believes itself admitted"}}) {
+    const auto got = verdicts<fifo_gate>(3, 2, 1, 1, progress, m.wrong);
+    EXPECT_EQ(got.overall(), verdict::violated) << m.wrong << ", " << m.why << ": " << text(got);
+  }
+  for (const mutant m : {mutant{"drop:9", "a leaver does not look who is next"}, mutant{"drop:10", "a leaver does not grant"},
+                         mutant{"defer:4", "a waiter looks at W before it says that it waits"},
+                         mutant{"force:5=112", "a waiter does not look at W after saying so"}}) {
+    const auto got = verdicts<strictly_local_gate>(3, 1, 2, 0, progress, m.wrong);
+    EXPECT_EQ(got.overall(), verdict::violated) << m.wrong << ", " << m.why << ": " << text(got);
+  }
+  for (const mutant m : {mutant{"drop:18", "who gives up does not look whether it was admitted meanwhile"},
+                         mutant{"drop:11", "an abandoned place is not passed on"}}) {
+    const auto got = verdicts<impatient_gate>(3, 1, 1, 0, progress, m.wrong);
+    EXPECT_EQ(got.overall(), verdict::violated) << m.wrong << ", " << m.why << ": " << text(got);
+  }
+}
+
+}  // namespace
+}  // namespace kgate::lab
