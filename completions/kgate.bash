@@ -22,7 +22,7 @@ _kgate() {
     --sort) COMPREPLY=($(compgen -W "slot time user command" -- "$current")); return ;;
   esac
   case ${COMP_WORDS[1]} in
-    run) words="--name --slots --weight --timeout --try --dir --mode --group --quiet --help" ;;
+    run) words="--name --slots --weight --timeout --try --dir --mode --group --overtake --quiet --help" ;;
     status) words="--name --dir --json --help" ;;
     list) words="--dir --json --help" ;;
     top) words="--name --dir --once --sort --help" ;;

@@ -10,6 +10,7 @@ complete -c kgate -n '__fish_seen_subcommand_from run' -l try -d 'give up at onc
 complete -c kgate -n '__fish_seen_subcommand_from run' -l dir -s d -x -a '(__fish_complete_directories)' -d 'the directory of the gate (default: $KGATE_DIR, or one of your own)'
 complete -c kgate -n '__fish_seen_subcommand_from run' -l mode -x -d 'the mode of a gate that is created, in octal; umask does not narrow it (default: 0600)'
 complete -c kgate -n '__fish_seen_subcommand_from run' -l group -x -a '(__fish_complete_groups)' -d 'share a gate that is created with this group; makes the mode 0660'
+complete -c kgate -n '__fish_seen_subcommand_from run' -l overtake -x -d 'of a gate that is created: how many may pass the queue between two who are let in from it (default: 0)'
 complete -c kgate -n '__fish_seen_subcommand_from run' -l quiet -s q -d 'do not show the place in the queue while waiting'
 complete -c kgate -n '__fish_seen_subcommand_from run' -l help -s h -d 'short help with -h, the whole with --help'
 complete -c kgate -n __fish_use_subcommand -a status -d 'show who is inside and who waits'

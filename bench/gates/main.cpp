@@ -36,7 +36,7 @@ struct board {
 
 template <class Enter, class Leave>
 double ns_each(Enter&& enter, Leave&& leave) {
-  constexpr int operations = 200'000;
+  constexpr int operations = 5'000;  // short: a core taken away spoils few of many chunks
   const auto began = clock_type::now();
   for (int i = 0; i < operations; ++i) {
     enter();
@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
     kgate::gate::member member = gate.join();
     kgate::basic_semaphore<kgate::fifo> semaphore(k, 128);
     sem_init(&shared.semaphore, 1, static_cast<unsigned>(k));
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < 100 * rounds; ++round) {
       results["alone " + at + " gate"].values.push_back(ns_each([&] { member.enter(); }, [&] { member.leave(); }));
       results["alone " + at + " semaphore"].values.push_back(
           ns_each([&] { semaphore.acquire(); }, [&] { semaphore.release(); }));
@@ -132,13 +132,19 @@ int main(int argc, char** argv) {
         const std::string at =
             std::to_string(processes) + " processes k=" + std::to_string(k) + " " + std::to_string(inside) + " ns";
         const std::string name = "many" + std::to_string(processes) + std::to_string(k) + std::to_string(inside);
-        { const kgate::gate created(name, k, options); }
-        for (int round = 0; round < rounds; ++round) {
-          results[at + " gate"].values.push_back(rate(shared, processes, inside * per_ns, [&] {
-            auto gate = std::make_shared<kgate::gate>(name, 0, options);
+        kgate::gate_options passing = options;
+        passing.overtakings = 1000;
+        { const kgate::gate fifo(name, k, options), throughput(name + "b", k, passing); }
+        const auto at_gate = [&](const std::string& which) {
+          return rate(shared, processes, inside * per_ns, [&] {
+            auto gate = std::make_shared<kgate::gate>(which, 0, options);
             auto member = std::make_shared<kgate::gate::member>(gate->join());
             return section{[member] { member->enter(); }, [member, gate] { member->leave(); }};
-          }));
+          });
+        };
+        for (int round = 0; round < rounds; ++round) {
+          results[at + " gate"].values.push_back(at_gate(name));
+          results[at + " b=1000 gate"].values.push_back(at_gate(name + "b"));
           sem_init(&shared.semaphore, 1, static_cast<unsigned>(k));
           results[at + " sem_t"].values.push_back(rate(shared, processes, inside * per_ns, [&] {
             return section{[&] { sem_wait(&shared.semaphore); }, [&] { sem_post(&shared.semaphore); }};
@@ -151,8 +157,9 @@ int main(int argc, char** argv) {
   for (auto& [name, values] : results) {
     if (!name.ends_with(" gate")) continue;
     const std::string at = name.substr(0, name.size() - 5);
+    const std::string without = at.substr(0, at.find(" b="));
     for (const char* peer : {" semaphore", " sem_t"})
-      if (const auto found = results.find(at + peer); found != results.end())
+      if (const auto found = results.find(without + peer); found != results.end())
         std::printf("%-40s gate /%-10s %.2f\n", at.c_str(), peer, values.at(0.5) / found->second.at(0.5));
   }
   std::filesystem::remove_all(directory);

@@ -42,6 +42,9 @@ struct gate_options {
   unsigned mode = 0600;
   /// The group of a gate that is created, by number; -1: that of the process or directory.
   int group = -1;
+  /// Of a gate that is created: how many newcomers may pass those who wait between two who are let in from the queue. 0: none, first
+  /// come first served. More is faster when many compete for short passages, and less fair.
+  unsigned overtakings = 0;
   /// What others see as the command of this process. Empty: the program's own name.
   std::string command;
 };
@@ -160,15 +163,19 @@ class gate::member {
     if (word{guess_}.operation() != op::leave) return false;
     std::uint64_t expected = guess_;
     const std::uint64_t desired = expected + word::seq_one - word::free_one + op_bits(op::enter) - op_bits(op::leave);
+    // What is needed afterwards is read before: no load passes the compare-and-swap.
+    auto* const my_state = state_;
+    auto* const my_time = entered_;
+    const std::uint64_t in = out_.at(kind::in).bits;
     if (!word_->compare_exchange_strong(expected, desired)) return false;
-    state_->store(out_.at(kind::in).bits,
-                  std::memory_order_release);  // partner: helpers' reads of state (protocol.hpp)
+    my_state->store(in, std::memory_order_release);  // partner: helpers' reads of state (protocol.hpp)
     guess_ = desired;
     inside_ = true;
     std::timespec now;
     clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    entered_->store(static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec),
-                    std::memory_order_relaxed);
+    const std::uint64_t time =
+        static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+    my_time->store(time, std::memory_order_relaxed);
     return true;
   }
   bool leave_at_once() {
@@ -176,9 +183,11 @@ class gate::member {
     if (word{guess_}.operation() != op::enter) return false;
     std::uint64_t expected = guess_;
     const std::uint64_t desired = expected + word::seq_one + word::free_one + op_bits(op::leave) - op_bits(op::enter);
+    auto* const my_state = state_;
+    const state out = out_.next_passage();
     if (!word_->compare_exchange_strong(expected, desired)) return false;
-    out_ = out_.next_passage();
-    state_->store(out_.bits, std::memory_order_release);
+    my_state->store(out.bits, std::memory_order_release);
+    out_ = out;
     guess_ = desired;
     inside_ = false;
     return true;

@@ -36,6 +36,7 @@ class mapped_cells {
   void bind(const segment& where) {
     map_ = &where.map();
     fd_ = where.fd();
+    overtakings_ = map_->header.overtakings;
   }
 
   gate_detail::word word() const { return {map_->word_bits.load()}; }
@@ -57,6 +58,12 @@ class mapped_cells {
     return map_->size_bits.compare_exchange_strong(expected.bits, desired.bits);
   }
 
+  overtaken passed() const { return {map_->passed_bits.load()}; }
+  bool cas_passed(overtaken expected, overtaken desired) {
+    return map_->passed_bits.compare_exchange_strong(expected.bits, desired.bits);
+  }
+  std::uint32_t overtakings() const { return overtakings_; }
+
   slot_owner slot(int j) const { return {map_->slot_bits[j].load()}; }
   bool cas_slot(int j, slot_owner expected, slot_owner desired) {
     return map_->slot_bits[j].compare_exchange_strong(expected.bits, desired.bits);
@@ -77,6 +84,10 @@ class mapped_cells {
     if (map_->lines[i].parked.load() != 0) shared_futex_wake(map_->state_bits[i]);
   }
 
+  void nudge(unsigned i) {
+    if (map_->lines[i].parked.exchange(0) != 0) shared_futex_wake(map_->state_bits[i]);
+  }
+
   void healed() { map_->healed.fetch_add(1, std::memory_order_relaxed); }
 
   bool is_mine(unsigned i) const { return (mine_[i / 64].load(std::memory_order_relaxed) >> i % 64 & 1) != 0; }
@@ -94,6 +105,7 @@ class mapped_cells {
  private:
   file_layout* map_ = nullptr;
   int fd_ = -1;
+  std::uint32_t overtakings_ = 0;
   std::array<std::atomic<std::uint64_t>, members_max / 64> mine_{};
 };
 

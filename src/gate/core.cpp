@@ -142,7 +142,10 @@ entry core::wait(unsigned i, const patience& how) {
   int position = protocol_.position(i);
   const std::int64_t began = now_ns();
   if (position == 0 && how.deadline_ns - began > spinning_ns)
-    for (int spin = 0; spin < spins_next && waits(); ++spin) cpu_relax();
+    for (int spin = 0; spin < spins_next && waits(); ++spin) {
+      cpu_relax();
+      if (cells_.overtakings() > 0 && cells_.word().free() > 0) protocol_.advance();
+    }
   line.parked.store(1);
   for (unsigned rounds = 0; waits(); ++rounds) {
     // The first look comes before the first sleep: a holder may have died before anybody waited.
@@ -157,6 +160,7 @@ entry core::wait(unsigned i, const patience& how) {
     const std::int64_t nap = std::min(tending_ns(position, now - began), how.deadline_ns - now);
     const timespec timeout{nap / 1'000'000'000, nap % 1'000'000'000};
     const state mine = cells_.state_of(i);
+    line.parked.store(1);
     if (mine.where() == kind::waits) shared_futex_wait(bits, static_cast<std::uint32_t>(mine.bits), &timeout);
   }
   line.parked.store(0, std::memory_order_relaxed);
@@ -206,7 +210,7 @@ int core::tend(unsigned i) {
 
 void core::leave(unsigned i, word& became) {
   protocol_.leave(i, became);
-  if (became.waiting()) protocol_.advance();
+  if (became.waiting()) protocol_.hand_over();
 }
 
 int core::take_slot(unsigned i) {

@@ -86,6 +86,7 @@ gate::gate(std::string_view name, int slots, gate_options options) : shared_(std
   place where;
   where.directory = std::move(options.directory);
   where.mode = options.mode;
+  where.overtakings = options.overtakings;
   if (options.group >= 0) where.group = static_cast<gid_t>(options.group);
   if (const gate_failure failure = shared_->core.open(shared_->name, slots, where)) throw gate_error(failure);
 }

@@ -24,7 +24,8 @@ struct file_header {
   std::uint64_t file_bytes;
   std::uint64_t created_ns;
   std::array<char, 40> boot;  ///< the kernel's boot id: a gate from before a reboot is recognised by it
-  std::array<char, 48> reserved;
+  std::uint32_t overtakings;  ///< b: how many newcomers may pass the queue between two who are let in from it
+  std::array<char, 44> reserved;
   std::uint64_t checksum;
 };
 static_assert(sizeof(file_header) == 128);
@@ -52,6 +53,7 @@ struct file_layout {
   alignas(cache_line) file_header header;
   alignas(cache_line) std::atomic<std::uint64_t> word_bits;
   alignas(cache_line) std::atomic<std::uint64_t> size_bits;
+  std::atomic<std::uint64_t> passed_bits;
   std::atomic<std::uint64_t> healed;
   std::atomic<std::uint64_t> tokens;
   std::atomic<std::uint32_t> members_used;

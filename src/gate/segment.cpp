@@ -54,8 +54,9 @@ bool same_file(int fd, const std::string& path) {
          mine.st_ino == there.st_ino;
 }
 
-file_header make_header() {
+file_header make_header(std::uint32_t overtakings) {
   file_header header{};
+  header.overtakings = overtakings;
   header.magic_bytes = magic;
   header.version_number = version;
   header.members = members_max;
@@ -322,7 +323,7 @@ gate_failure segment::create(const std::string& name, int slots, const place& wh
   gate_failure failure;
   const auto first = limit{}.next(slots).bits;
   const auto initial = word{}.next(op::none, 0, slots, false).bits;
-  const file_header header = make_header();
+  const file_header header = make_header(where.overtakings);
   // Space is taken now: a hole in the file would be a SIGBUS for somebody when the disk is full.
   if (const int error = posix_fallocate(fd, 0, sizeof(file_layout)))
     failure = system_failure("no room for a gate in " + directory, error);
@@ -362,7 +363,7 @@ void segment::reset(int slots) noexcept {
   std::memset(static_cast<void*>(&map_->word_bits), 0, sizeof(file_layout) - offsetof(file_layout, word_bits));
   map_->size_bits.store(limit{}.next(slots).bits);
   map_->word_bits.store(word{}.next(op::none, 0, slots, false).bits);
-  map_->header = make_header();
+  map_->header = make_header(map_->header.overtakings);
 }
 
 bool segment::lock_maintenance() noexcept { return fcntl_lock(fd_, F_OFD_SETLKW, F_WRLCK, maintenance_byte, 1); }

@@ -20,6 +20,7 @@ struct place {
   std::string directory;  ///< empty: the default place
   mode_t mode = 0600;     ///< of a gate this call creates; umask does not narrow it
   gid_t group = static_cast<gid_t>(-1);
+  unsigned overtakings = 0;  ///< of a gate this call creates
 };
 
 /// The default place of this user's gates. $KGATE_DIR if set. Else a directory of the user's own below /run/lock, which is

@@ -27,6 +27,7 @@ struct storm_options {
   int processes = 20;
   int k = 3;
   int kills = 300;
+  unsigned overtakings = 0;
 };
 
 /// What the processes of a storm share besides the gate.
@@ -86,7 +87,11 @@ inline bool witness(int fd, int slot, short type) {
 
 inline void storm(const storm_options& how) {
   const scratch where;
-  { const gate created = where.open("storm", how.k); }
+  {
+    gate_options options = where.options();
+    options.overtakings = how.overtakings;
+    const gate created("storm", how.k, options);
+  }
   close(open((where.path() + "/witness").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
   void* const memory = mmap(nullptr, sizeof(storm_board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);

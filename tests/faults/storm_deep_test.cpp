@@ -11,7 +11,8 @@ TEST_P(deep_storm, loses_nothing) {
   storm({.seed = seed,
          .processes = 10 + static_cast<int>(seed % 4) * 10,
          .k = 2 + static_cast<int>(seed % 3),
-         .kills = 2500});
+         .kills = 2500,
+         .overtakings = seed % 2 * 10});
 }
 
 INSTANTIATE_TEST_SUITE_P(seeds, deep_storm, testing::Range(100U, 108U));

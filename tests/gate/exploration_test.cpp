@@ -27,6 +27,7 @@ struct actor {
 struct setup {
   int k;
   std::vector<actor> actors;
+  unsigned overtakings = 0;
 };
 
 /// Enter, with the waiting of the library as steps: look at one's state, look after the gate.
@@ -55,7 +56,7 @@ void passage(world& w, protocol_under_test& p, unsigned i, actor& me) {
   w.yield();
   me.inside = 0;
   p.leave(i, became);
-  if (became.waiting()) p.advance();
+  if (became.waiting()) p.hand_over();
 }
 
 /// One schedule: at step preempt[x] the next process takes over, at step death[x] the running one dies.
@@ -79,6 +80,7 @@ verdict play(const setup& given, const schedule& s, cells::fault broken = cells:
   const auto n = static_cast<unsigned>(here.actors.size());
   world w(here.k, n);
   w.memory.break_it(broken);
+  w.memory.set_overtakings(here.overtakings);
   protocol_under_test p(w.memory);
   for (unsigned i = 0; i < n; ++i)
     w.add([&, i] {
@@ -164,19 +166,21 @@ TEST(exploration, weights) {
   explore("weights 2 and 1, k = 2", {2, {{.weight = 2}, {.weight = 1}, {.weight = 2}}}, 11);
 }
 TEST(exploration, resizing) { explore("resize 1 to 2", {1, {{}, {}, {.resize_to = 2}}}, 11); }
+TEST(exploration, overtaking) { explore("one may pass, k = 1", {1, {{.passages = 2}, {}, {.passages = 2}}, 1}, 11); }
 TEST(exploration, shrinking) { explore("resize 2 to 1", {2, {{}, {}, {.resize_to = 1}}}, 11); }
 
 /// Many switches, several deaths, by chance; the seed is the number of the run.
 TEST(exploration, by_chance) {
   const setup cases[] = {{1, {{.passages = 2}, {.passages = 2}, {.gives_up = true}, {}}},
                          {2, {{.passages = 2}, {.weight = 2}, {.passages = 2}, {.gives_up = true}}},
-                         {2, {{.passages = 2}, {.passages = 2}, {.resize_to = 1}, {.resize_to = 3}}}};
+                         {2, {{.passages = 2}, {.passages = 2}, {.resize_to = 1}, {.resize_to = 3}}},
+                         {1, {{.passages = 3}, {.passages = 3}, {.gives_up = true}, {}}, 2}};
   for (unsigned seed = 0; seed < 30'000; ++seed) {
     std::mt19937 random(seed);
     schedule s;
     for (auto i = random() % 8; i > 0; --i) s.switches.push_back(random() % 200);
     for (auto i = random() % 4; i > 0; --i) s.deaths.push_back(random() % 250);
-    const verdict v = play(cases[seed % 3], s);
+    const verdict v = play(cases[seed % 4], s);
     ASSERT_TRUE(v.good) << v.text << ", seed " << seed;
   }
 }
@@ -187,7 +191,7 @@ TEST(exploration, notices_faults) {
     bool noticed = false;
     for (std::size_t a = 0; a < 80 && !noticed; ++a)
       for (std::size_t death = 0; death < 80 && !noticed; ++death)
-        noticed = !play({1, {{}, {}, {}}}, {{a}, {death}}, broken).good;
+        noticed = !play({1, {{}, {}, {}}, 0}, {{a}, {death}}, broken).good;
     EXPECT_TRUE(noticed) << static_cast<int>(broken);
   }
 }

@@ -40,12 +40,17 @@ class cells {
   void set_order(unsigned i, std::uint64_t order);
   limit size();
   bool cas_size(limit expected, limit desired);
+  overtaken passed();
+  bool cas_passed(overtaken expected, overtaken desired);
+  unsigned overtakings() const { return overtakings_; }
+  void set_overtakings(unsigned b) { overtakings_ = b; }
   slot_owner slot(int j);
   bool cas_slot(int j, slot_owner expected, slot_owner desired);
   unsigned members() const { return members_; }
   bool alive(unsigned i);
   bool grantable(unsigned i) { return alive(i); }
   void wake(unsigned) {}
+  void nudge(unsigned) {}
   void healed() {}
 
   /// Broken on purpose, to see that the exploration notices.
@@ -65,6 +70,8 @@ class cells {
   fault fault_ = fault::none;
   world& world_;
   unsigned members_;
+  unsigned overtakings_ = 0;
+  overtaken passed_;
   gate_detail::word word_;
   limit size_;
   std::vector<state> states_;
@@ -167,6 +174,16 @@ inline bool cells::cas_size(limit expected, limit desired) {
   world_.yield();
   if (size_.bits != expected.bits) return false;
   size_ = desired;
+  return true;
+}
+inline overtaken cells::passed() {
+  world_.yield();
+  return passed_;
+}
+inline bool cells::cas_passed(overtaken expected, overtaken desired) {
+  world_.yield();
+  if (passed_.bits != expected.bits) return false;
+  passed_ = desired;
   return true;
 }
 inline slot_owner cells::slot(int j) {

@@ -70,6 +70,31 @@ TEST(gate, serves_in_order) {
   EXPECT_EQ(served, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
+TEST(gate, overtaking_is_bounded) {
+  const scratch where;
+  gate_options options = where.options();
+  options.overtakings = 3;
+  gate g("g", 1, options);
+  gate::member passing = g.join();
+  std::atomic<bool> in{false};
+  passing.enter();
+  std::thread waiter([&] {
+    gate mine = where.open("g");
+    gate::permit permit = mine.enter();
+    in = true;
+  });
+  until_waiting(g, 1);
+  int passages = 0;
+  for (; !in.load() && passages < 1000; ++passages) {
+    passing.leave();
+    passing.enter();  // passes the one who waits, or waits for him
+  }
+  EXPECT_LE(passages, 5);
+  passing.leave();
+  waiter.join();
+  expect_whole(where, "g", 1);
+}
+
 TEST(gate, time_out_and_cancellation_leave_the_queue) {
   const scratch where;
   gate g = where.open("g", 1);

@@ -3,7 +3,7 @@
 /// The protocol of gates shared by processes: FIFO k-exclusion that survives the death of anybody at any instruction.
 ///
 /// Source       ours; helping as in Herlihy's universal construction, records of intent as in recoverable mutual exclusion.
-/// Promises     k-exclusion; FIFO; any number of members may be killed, one after the other, at any instruction, and no
+/// Promises     k-exclusion; FIFO, or (b > 0) at most b newcomers pass the queue between two who are let in from it; any number of members may be killed, one after the other, at any instruction, and no
 ///              permit and no place is lost; a stopped member is waited for only in its place in the queue and in its
 ///              permits, never inside an operation (lock-free). Uncontended: one compare-and-swap to enter, one to leave.
 /// Variables    W          word.hpp: free permits, whether somebody waits, the last operation and its subject
@@ -11,6 +11,7 @@
 ///              order[i]   i's place in the queue while state[i] is waits; written by i alone
 ///              K          the size
 ///              slot[j]    who has slot j
+///              passed     how many newcomers passed the queue since the last grant; only if b > 0
 ///              alive(i)   a lock that i holds and the kernel releases when i dies; once it is false for a passage it
 ///                         stays false for that passage
 /// Invariants   G1  Every change of the abstract state (who is inside, who waits in what order, k) is one change of W.
@@ -43,10 +44,13 @@
 /// Cells is what the protocol runs on; each of its functions is one atomic step:
 ///   word() cas_word(word, word) state_of(i) cas_state(i, state, state) set_state(i, state) order_of(i) set_order(i, u64)
 ///   size() cas_size(limit, limit) slot(j) cas_slot(j, owner, owner)
+///   passed() cas_passed(overtaken, overtaken)
+///   overtakings()   b; never changes
 ///   members()       all member numbers in use are below this; it only grows
 ///   alive(i)        the kernel's word on it
 ///   grantable(i)    false only if i is dead; may say true for a dead member (it will be healed later)
 ///   wake(i)         i's state has just become in
+///   nudge(i)        i is the head of the queue, and may find a free permit (b > 0)
 ///   healed()        counts one healing
 
 #include <cstdint>
@@ -67,6 +71,7 @@ class protocol {
     const unsigned i = w.subject();
     if (i >= c.members()) return;
     if (w.operation() == op::resize) return help_resize(w, i);
+    if (counts(w)) help_count(w);
     const state before = c.state_of(i);
     const state after = effect(w.operation(), before);
     if (after == before) return;
@@ -82,9 +87,10 @@ class protocol {
     for (;;) {
       const word w = settled();
       if (w.operation() == op::retired) return outcome::retired;
-      if (!w.waiting() && w.free() >= weight) {
-        const word desired = w.next(op::enter, i, w.free() - weight, false);
+      if (w.free() >= weight && (!w.waiting() || may_pass())) {
+        const word desired = w.next(op::enter, i, w.free() - weight, w.waiting());
         if (!c.cas_word(w, desired)) continue;
+        if (counts(desired)) help(desired);
         c.set_state(i, mine.at(kind::in));
         became = desired;
         return outcome::entered;
@@ -152,6 +158,14 @@ class protocol {
       const word desired = w.next(op::grant, in_line.head, w.free() - weight, in_line.count > 1);
       if (c.cas_word(w, desired)) help(desired);
     }
+  }
+
+  /// What a leaver does who saw somebody wait: lets him in, or (b > 0) tells him to come and leaves the permit to who is faster,
+  /// as long as not too many have passed him.
+  void hand_over() {
+    if (!may_pass()) return advance();
+    const line in_line = queue();
+    if (in_line.count > 0) c.nudge(in_line.head);
   }
 
   /// Completes the passage of member i if it is dead. True if there was something to complete.
@@ -265,6 +279,20 @@ class protocol {
       ++found.count;
     }
     return found;
+  }
+
+  /// Whether a newcomer may enter though somebody waits. Right if W does not change meanwhile.
+  bool may_pass() { return c.overtakings() > 0 && c.passed().count() < c.overtakings(); }
+
+  /// Whether the operation is one that `passed` depends on.
+  bool counts(word w) const {
+    return c.overtakings() > 0 && ((w.operation() == op::enter && w.waiting()) || w.operation() == op::grant);
+  }
+
+  void help_count(word w) {
+    const overtaken before = c.passed();
+    if (before.seq() == w.seq() || c.word() != w) return;
+    c.cas_passed(before, overtaken::of(w.operation() == op::grant ? 0 : before.count() + 1, w.seq()));
   }
 
   bool remove_from_queue(word w, unsigned i) {

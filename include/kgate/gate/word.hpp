@@ -105,6 +105,16 @@ struct limit {
   }
 };
 
+/// How many newcomers have entered past the queue since somebody was last let in from it, and the seq of the operation that
+/// this count includes last.
+struct overtaken {
+  std::uint64_t bits = 0;
+
+  static constexpr overtaken of(std::uint64_t count, std::uint64_t seq) { return {count << 35 | seq}; }
+  constexpr std::uint64_t count() const { return bits >> 35; }
+  constexpr std::uint64_t seq() const { return bits & ((std::uint64_t{1} << 35) - 1); }
+};
+
 /// Who has a slot: the member and its passage, or nobody (0).
 struct slot_owner {
   std::uint64_t bits = 0;

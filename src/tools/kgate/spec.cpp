@@ -26,6 +26,9 @@ constexpr std::array options{
     option_row{mode, 0, "mode", "MODE",
                "the mode of a gate that is created, in octal; umask does not narrow it (default: 0600)"},
     option_row{group, 0, "group", "GROUP", "share a gate that is created with this group; makes the mode 0660"},
+    option_row{
+        overtake, 0, "overtake", "B",
+        "of a gate that is created: how many may pass the queue between two who are let in from it (default: 0)"},
     option_row{quiet, 'q', "quiet", nullptr, "do not show the place in the queue while waiting"},
     option_row{json, 0, "json", nullptr, "print JSON"},
     option_row{force, 'f', "force", nullptr, "even if somebody is inside or waits, or the file is not in order"},
@@ -34,7 +37,7 @@ constexpr std::array options{
     option_row{help, 'h', "help", nullptr, "short help with -h, the whole with --help"},
 };
 
-constexpr std::array run_options{name, slots, weight, timeout, try_once, dir, mode, group, quiet, help};
+constexpr std::array run_options{name, slots, weight, timeout, try_once, dir, mode, group, overtake, quiet, help};
 constexpr std::array status_options{name, dir, json, help};
 constexpr std::array list_options{dir, json, help};
 constexpr std::array top_options{name, dir, once, sort, help};
@@ -155,6 +158,8 @@ bool take(const option_row& row, const char* argument, request& out, std::string
     case group:
       out.group = argument;
       return true;
+    case overtake:
+      return parse_number(argument, 0, 1'000'000, out.overtake) || bad("a number from 0 to 1000000");
     case quiet:
       out.quiet = true;
       return true;

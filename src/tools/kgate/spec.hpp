@@ -20,6 +20,7 @@ enum class option_id : unsigned char {
   dir,
   mode,
   group,
+  overtake,
   quiet,
   json,
   force,
@@ -73,6 +74,7 @@ struct request {
   std::string dir;
   int mode = -1;
   std::string group;
+  int overtake = 0;
   bool quiet = false;
   bool json = false;
   bool force = false;

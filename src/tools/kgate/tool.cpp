@@ -69,6 +69,7 @@ bool place_of(const request& asked, gate_detail::place& out) {
     out.group = static_cast<gid_t>(number);
     out.mode = 0660;
   }
+  out.overtakings = static_cast<unsigned>(asked.overtake);
   if (asked.mode >= 0) out.mode = static_cast<mode_t>(asked.mode);
   return true;
 }
