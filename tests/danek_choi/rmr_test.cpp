@@ -50,8 +50,8 @@ TEST(danek10_rmr, cc_is_linear) {
 }
 
 TEST(choi11_rmr, small_k_over_all_schedules) {
-  EXPECT_LE(over_all_schedules("choi11", 3, 1, 2, cc).worst, 24);
-  EXPECT_LE(over_all_schedules("choi11", 3, 2, 2, cc).worst, 32);
+  EXPECT_EQ(over_all_schedules("choi11", 2, 1, 2, cc).worst, 8);
+  EXPECT_EQ(over_all_schedules("choi11", 3, 2, 2, cc).worst, 14);
 }
 
 TEST(choi11_rmr, grows_with_log_k) {
