@@ -29,7 +29,7 @@ std::uint64_t wall_coarse_ns() {
 std::int64_t tending_ns(int position, std::int64_t waited_ns) {
   constexpr std::int64_t ms = 1'000'000;
   if (position == 0) return waited_ns < 1000 * ms ? ms : 4 * ms;
-  return std::min<std::int64_t>(4 + 2 * position, position < 200 ? 40 : 200) * ms;
+  return std::min<std::int64_t>(2 + 2 * position, position < 200 ? 40 : 200) * ms;
 }
 
 template <std::size_t N>
@@ -64,8 +64,13 @@ gate_failure core::open(const std::string& name, int slots, const place& where) 
   if (gate_failure failure = segment_.open(name, slots, where)) return failure;
   cells_.bind(segment_);
   // A file whose counts contradict each other is renewed if nobody uses it, and refused if somebody does.
-  if (!seems_sound(segment_.map()) && !segment_.renew_unused(segment_.map().size_bits.load() & 0xFFFF) &&
-      !seems_sound(segment_.map())) {
+  bool sound = seems_sound(segment_.map());
+  if (!sound && segment_.lock_maintenance()) {
+    const int size = cells_.size().slots();
+    sound = seems_sound(segment_.map()) || segment_.renew_unused(size);
+    segment_.unlock_maintenance();
+  }
+  if (!sound) {
     segment_.close();
     return {gate_errc::damaged,
             "gate '" + name +

@@ -242,7 +242,7 @@ segment::attempt segment::open_once(const std::string& name, int slots, const pl
   writable_ = true;
   failure = map_file(PROT_READ | PROT_WRITE);
   if (failure) return attempt::failed;
-  if (map_->header.boot != boot_id()) {
+  if (is_stale()) {
     failure = renew(slots);
     if (failure) return attempt::failed;
   }
@@ -342,14 +342,22 @@ gate_failure segment::create(const std::string& name, int slots, const place& wh
   return failure;
 }
 
+/// Whether the gate is from before the last boot. Without a boot id (no /proc in this container) there is no telling, and no need:
+/// what the locks say is enough, unless a power cut tore the file.
+bool segment::is_stale() const noexcept {
+  const std::array<char, 40> now = boot_id();
+  return now[0] != '\0' && map_->header.boot != now;
+}
+
 gate_failure segment::renew(int slots) {
   if (!lock_maintenance()) return system_failure("cannot lock " + path_, errno);
   gate_failure failure;
-  if (map_->header.boot != boot_id()) {
+  if (is_stale()) {
     const int before = limit{map_->size_bits.load()}.slots();
     const bool known = before >= 1 && before <= slots_max;
+    // If it cannot be had for oneself somebody uses it, so it is not that old: it was made where the boot id cannot be seen.
     if (known || slots != 0)
-      reset(known ? before : slots);
+      renew_unused(known ? before : slots);
     else
       failure = {gate_errc::damaged,
                  path_ + " is from before the last boot and damaged; give the number of slots to renew it"};

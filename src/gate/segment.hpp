@@ -73,6 +73,7 @@ class segment {
   attempt open_once(const std::string& name, int slots, const place& where, gate_failure& failure);
   gate_failure create(const std::string& name, int slots, const place& where);
   gate_failure map_file(int flags);
+  bool is_stale() const noexcept;
   gate_failure renew(int slots);
   void reset(int slots) noexcept;
 

@@ -32,6 +32,12 @@ TEST(every_instruction, of_a_leaver_with_one_waiter) {
   kill_at_every_instruction({.name = "leave, one waits", .waiter_before = true, .prepare = enter, .act = leave});
 }
 
+TEST(every_instruction, of_queueing_up_with_one_behind) {
+  // As far as the spin that waiting begins with; the whole is in the deep tier.
+  kill_at_every_instruction(
+      {.name = "queue up, one behind", .holder = true, .waiter_after = true, .act = enter, .steps_max = 450});
+}
+
 TEST(every_instruction, of_a_waiter_that_is_let_in) {
   kill_at_every_instruction({.name = "granted waiter",
                              .holder = true,
