@@ -22,9 +22,6 @@ TEST(AfekUnbounded, HoldsN3k2TwoPassages) {
   for (const char* property : {"k-exclusion", "starvation-free", "fife"})
     EXPECT_EQ(decide<afek94::fife>({3, 2, 2}, property).verdict, "holds") << property;
 }
-TEST(AfekUnbounded, KeepsAtMostKInsideN4k2OnePassage) {
-  EXPECT_EQ(decide<afek94::fife>({4, 2, 1}, "k-exclusion").verdict, "holds");
-}
 TEST(AfekBounded, KeepsAtMostKInsideN3k2OnePassage) {
   EXPECT_EQ(decide<afek94::bounded>({3, 2, 1}, "k-exclusion").verdict, "holds");
 }
