@@ -41,15 +41,17 @@ void copy_text(std::array<char, N>& into, std::string_view text) {
 void describe(member_info& info, std::string_view command) {
   utsname host{};
   uname(&host);
-  const std::uint32_t before = info.version.load(std::memory_order_relaxed) | 1;
-  info.version.store(before, std::memory_order_relaxed);
-  std::atomic_thread_fence(
-      std::memory_order_release);  // partner: the acquire fence of a reader, between two reads of version
-  info.user = geteuid();
-  info.process = getpid();
-  copy_text(info.host, host.nodename);
-  copy_text(info.command, command);
-  info.version.store(before + 1, std::memory_order_release);
+  identity mine{};
+  mine.user = geteuid();
+  mine.process = getpid();
+  copy_text(mine.host, host.nodename);
+  copy_text(mine.command, command);
+  std::uint64_t words[member_info::words];
+  std::memcpy(words, &mine, sizeof mine);
+  const std::uint32_t odd = info.version.load(std::memory_order_relaxed) | 1;
+  info.version.exchange(odd);  // a read-modify-write, so that no word is written before it
+  for (std::size_t i = 0; i < member_info::words; ++i) info.word_bits[i].store(words[i], std::memory_order_relaxed);
+  info.version.store(odd + 1, std::memory_order_release);  // partner: the first read of version in identify (look.cpp)
 }
 
 }  // namespace

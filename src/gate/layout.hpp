@@ -38,16 +38,22 @@ struct alignas(cache_line) member_line {
   std::atomic<std::uint32_t> parked;      ///< it sleeps, or is about to: granting it takes a wake-up
 };
 
-/// Who a member is. For people: nothing depends on it. `version` is odd while it is being written.
-struct alignas(cache_line) member_info {
-  std::atomic<std::uint32_t> version;
+/// Who a member is. For people: nothing depends on it.
+struct identity {
   std::uint32_t user;
   std::int32_t process;
-  std::uint32_t reserved;
   std::array<char, 48> host;
-  std::array<char, 128> command;
+  std::array<char, 120> command;
 };
-static_assert(sizeof(member_info) == 192);
+
+/// An identity in words, so that a reader may look while it is written; `version` is odd meanwhile, and another one afterwards.
+struct alignas(cache_line) member_info {
+  static constexpr std::size_t words = sizeof(identity) / sizeof(std::uint64_t);
+
+  std::atomic<std::uint32_t> version;
+  std::atomic<std::uint64_t> word_bits[words];
+};
+static_assert(sizeof(identity) == 176 && sizeof(member_info) == 192);
 
 struct file_layout {
   alignas(cache_line) file_header header;

@@ -17,12 +17,17 @@ std::string text_of(const std::array<char, N>& bytes) {
 void identify(const member_info& info, person& who) {
   for (int tries = 0; tries < 100; ++tries) {
     const std::uint32_t before = info.version.load(std::memory_order_acquire);
-    who.process = info.process;
-    who.user = info.user;
-    who.host = text_of(info.host);
-    who.command = text_of(info.command);
-    std::atomic_thread_fence(std::memory_order_acquire);
-    if ((before & 1) == 0 && info.version.load(std::memory_order_relaxed) == before) return;
+    std::uint64_t words[member_info::words];
+    // Acquire, so that the second read of version comes after them.
+    for (std::size_t i = 0; i < member_info::words; ++i) words[i] = info.word_bits[i].load(std::memory_order_acquire);
+    if ((before & 1) != 0 || info.version.load(std::memory_order_relaxed) != before) continue;
+    identity seen{};
+    std::memcpy(&seen, words, sizeof seen);
+    who.process = seen.process;
+    who.user = seen.user;
+    who.host = text_of(seen.host);
+    who.command = text_of(seen.command);
+    return;
   }
   who.command.assign(1, '?');
 }
