@@ -81,6 +81,7 @@ struct gate_layout {
 enum class place : unsigned char {
   idle,       ///< nobody sleeps here: the process is on its way, or inside, or gone
   waiting,    ///< its process sleeps, or is about to
+  due,        ///< the same, and it was nudged before in vain: the next permit is for it
   granted,    ///< woken because it was admitted
   nudged,     ///< woken because there are loose permits, but not running yet
   abandoned,  ///< given up; whoever admits it passes the permit on
@@ -127,13 +128,15 @@ class ticket_gate {
   /// Draws w tickets. True: inside. False: wait() next.
   bool enter(Process& p, Private& mine, word w) {
     if constexpr (b > 0) {
-      // Worth a look: who draws a ticket without need gives up the chance to hover.
-      if (!quota::quiet(Q.v.read(p["0"])) || !L::had_free(W.read(p["0w"]), w)) {
-        if (w == 1 && hover(p)) return true;
-      }
+      // A look is worth it: who draws a ticket in vain takes the word away from its user twice.
+      if (!L::had_free(W.read(p["0"]), w) && w == 1 && hover(p)) return true;
     }
     mine.old = W.fetch_add(p["1"], w);
     mine.w = w;
+    if constexpr (b > 0) {
+      if (!L::had_free(mine.old, w)) [[unlikely]]
+        return reconsider(p, mine);
+    }
     p.doorway_end();
     return L::had_free(mine.old, w);
   }
@@ -198,27 +201,31 @@ class ticket_gate {
   bool stand_in_line(Process& p, Private& mine, Impatient& impatient) {
     const word t = mine.t();
     CellVar& own = at(t);
+    place as = place::waiting;
     for (;;) {
-      p.live(t, mine.given_up);
+      p.live(t, mine.given_up, as);
       word seen = watch_line(p, t);
       if (!L::waits(seen, t)) return true;
       if (L::ahead(seen, t) >= R) {
         nap<M>(p);
         continue;
       }
-      if (!put(p, t, place::waiting)) continue;
+      if (!put(p, t, as)) continue;
       seen = W.read(p["5"]);  // K3
       if (!L::waits(seen, t)) break;
       if constexpr (b > 0) {
         if (quota::loose(Q.v.read(p["5q"])) > 0) hand_back_loose(p);
       }
       if (impatient()) return !give_up(p, mine);
-      rest(p, own, t);
+      rest(p, own, t, as);
       if constexpr (b > 0) {
-        if (own.compare_and_swap(p["7"], mark(t, place::nudged), mark(t, place::idle))) hand_back_loose(p);
+        if (own.compare_and_swap(p["7"], mark(t, place::nudged), mark(t, place::idle))) {
+          if (!be_ready(p, t)) return true;
+          as = place::due;
+        }
       }
     }
-    if constexpr (b > 0) own.compare_and_swap(p["7"], mark(t, place::waiting), mark(t, place::idle));
+    if constexpr (b > 0) own.compare_and_swap(p["7"], mark(t, as), mark(t, place::idle));
     return true;
   }
 
@@ -237,7 +244,7 @@ class ticket_gate {
       return false;
     const word seen = W.read(p["23"]);
     if (L::in_line(seen) == 0) return false;
-    if (!sleeps(p["24"], L::E(seen))) return false;
+    if (!drowsy(p["24"], L::E(seen))) return false;
     const word old = Q.v.rmw(p["25"], [seen](word q) { return quota::with_one_loose(q, seen); });
     if (quota::with_one_loose(old, seen) == old) return false;
     make_use_of_loose(p);
@@ -290,13 +297,11 @@ class ticket_gate {
     return 0;
   }
   /// True if a process sleeps or is about to on ticket t.
-  bool sleeps(Process& p, word t) {
-    const cell c = at(t).read(p["G"]);
-    return c == mark(t, place::waiting) || c == mark(t, place::nudged);
-  }
-  /// The word one sleeps on, and what it holds meanwhile: who wants to interrupt the wait of ticket t changes it.
+  bool sleeps(Process& p, word t) { return drowsy(p, t) || at(t).read(p["G"]) == mark(t, place::due); }
+  /// Ends the sleep of ticket t, so that its process looks around.
   void interrupt(Process& p, word t) {
-    if (at(t).compare_and_swap(p["14"], mark(t, place::waiting), mark(t, place::idle))) wake<M>(at(t));
+    for (const place as : {place::waiting, place::due})
+      if (at(t).compare_and_swap(p["14"], mark(t, as), mark(t, place::idle))) wake<M>(at(t));
   }
 
  private:
@@ -318,7 +323,6 @@ class ticket_gate {
     static constexpr word spent(word q) { return static_cast<word>((q >> (2 * bits)) & spent_max); }
     static constexpr word begun(word q) { return static_cast<word>(q >> begun_at); }
     static constexpr bool somebody_asleep(word q) { return (q & asleep_mask) != 0; }
-    static constexpr bool quiet(word q) { return (q & (asleep_mask | loose_mask)) == 0; }
     /// q with other values for all but the sleepers.
     static constexpr word make(word q, word begun, word spent, word loose) {
       return static_cast<word>(static_cast<word>(begun << begun_at) | static_cast<word>(spent << (2 * bits)) |
@@ -375,8 +379,8 @@ class ticket_gate {
   }
 
   /// Sleeps until its word changes; looks at W (and Q) all the same, rarely: a leaver may die before its grant.
-  void rest(Process& p, CellVar& own, word t) {
-    const cell mine = mark(t, place::waiting);
+  void rest(Process& p, CellVar& own, word t, place as) {
+    const cell mine = mark(t, as);
     if constexpr (SleepingMachine<M>) {
       M::sleep(p["6"], own, mine);
     } else if constexpr (!L::looks_around) {
@@ -397,7 +401,7 @@ class ticket_gate {
   word grant(Process& p, word u) {
     CellVar& g = at(u);
     const cell c = g.read(p["9"]);
-    if (c == mark(u, place::waiting) || c == mark(u, place::nudged)) {
+    if (c == mark(u, place::waiting) || c == mark(u, place::nudged) || c == mark(u, place::due)) {
       if (g.compare_and_swap(p["10"], c, mark(u, place::granted))) wake<M>(g);
       return 0;
     }
@@ -443,6 +447,17 @@ class ticket_gate {
 
   // What follows is for b > 0 only: permits let loose while the first in line sleeps.
 
+  /// A ticket that does not admit at once is handed back, if nobody drew one since, and the process hovers first.
+  [[gnu::noinline]] bool reconsider(Process& p, Private& mine) {
+    const word drawn = static_cast<word>(mine.old + mine.w);
+    if (mine.w == 1 && W.compare_and_swap(p["1u"], drawn, mine.old)) {
+      if (hover(p)) return true;
+      mine.old = W.fetch_add(p["1v"], mine.w);
+    }
+    p.doorway_end();
+    return L::had_free(mine.old, mine.w);
+  }
+
   /// Looks for a permit a while before it draws a ticket: a thread that runs can use one at once. Gives way when b/4 have
   /// left meanwhile.
   [[gnu::noinline]] bool hover(Process& p) {
@@ -459,6 +474,24 @@ class ticket_gate {
         return false;
       }
       if (L::wrapped(static_cast<word>(L::E(seen) - first)) > b / 4 || !spin.again(gap)) return false;
+    }
+  }
+
+  /// Asleep, and not yet nudged in vain.
+  bool drowsy(Process& p, word t) {
+    const cell c = at(t).read(p["G"]);
+    return c == mark(t, place::waiting) || c == mark(t, place::nudged);
+  }
+
+  /// Nudged and running: now leavers hand over at once. True if there was nothing to be had for a while.
+  bool be_ready(Process& p, word t) {
+    hand_back_loose(p);
+    for (spinner<M> spin(p);;) {
+      if (!L::waits(W.read(p["35"]), t)) {
+        spin.won();
+        return false;
+      }
+      if (!spin.again()) return true;
     }
   }
 

@@ -106,11 +106,11 @@ struct native_sleeping {
    private:
     friend struct native_sleeping;
 
-    /// How long to sleep before looking around: doubles up to 100 ms, and never past the deadline.
+    /// How long to sleep before looking around: doubles up to 160 ms, and never past the deadline.
     std::timespec next_look() noexcept {
       using namespace std::chrono;
       nanoseconds length = look_;
-      look_ = std::min<nanoseconds>(2 * look_, milliseconds(100));
+      look_ = std::min<nanoseconds>(2 * look_, milliseconds(160));
       if (patient_ != nullptr && patient_->deadline != patience::clock::time_point::max())
         length = std::clamp<nanoseconds>(patient_->deadline - patience::clock::now(), nanoseconds(1), length);
       return {length.count() / 1'000'000'000, length.count() % 1'000'000'000};
@@ -119,7 +119,7 @@ struct native_sleeping {
     Statistics& counts_;
     Experience& experience_;
     const patience* patient_;
-    std::chrono::nanoseconds look_ = std::chrono::milliseconds(5);
+    std::chrono::nanoseconds look_ = std::chrono::milliseconds(20);
   };
 
   template <class T>
