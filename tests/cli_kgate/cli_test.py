@@ -468,8 +468,8 @@ class Users(Case):
         for user in (60001, 60002):
             seen = json.loads(self.call(user, "status", "-n", "gpu", "--json").stdout)["gates"][0]
             self.assertEqual({h["user"] for h in seen["holders"]}, {"60001", "60002"})
-        second.kill()
-        second.wait()
+        second.terminate()
+        self.assertEqual(second.wait(10), 143)
 
     def test_without_permission(self):
         self.assertEqual(self.call(60001, "run", "-n", "mine", "--", "true").returncode, 0)
