@@ -127,10 +127,6 @@ class ticket_gate {
 
   /// Draws w tickets. True: inside. False: wait() next.
   bool enter(Process& p, Private& mine, word w) {
-    if constexpr (b > 0) {
-      // A look is worth it: who draws a ticket in vain takes the word away from its user twice.
-      if (!L::had_free(W.read(p["0"]), w) && w == 1 && hover(p)) return true;
-    }
     mine.old = W.fetch_add(p["1"], w);
     mine.w = w;
     if constexpr (b > 0) {
