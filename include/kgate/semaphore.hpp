@@ -219,11 +219,16 @@ class basic_semaphore {
     return now + std::chrono::ceil<patience::clock::duration>(timeout);
   }
 
+  /// After a release that found somebody in line, or more free permits than there seemed to be.
   [[gnu::noinline]] void settle(word old, word w) {
-    KGATE_EXPECTS(L::C(old) >= L::bias - permits_.load(std::memory_order_relaxed) + w,
-                  "release of a permit that nobody holds");
     process p(counts_, experience_);
-    gate_.admit(p, old, w);
+    if (L::in_line(old) > 0) {
+      gate_.admit(p, old, w);
+      return;
+    }
+    const std::lock_guard no_resize(resizing_);  // or k could have changed since
+    KGATE_EXPECTS(L::free(gate_.look(p)) <= permits_.load(std::memory_order_relaxed),
+                  "release of a permit that nobody holds");
   }
   [[gnu::noinline]] void wait_in_line(typename algorithm::Private mine) {
     process p(counts_, experience_);
