@@ -86,7 +86,7 @@ double rate(board& shared, int processes, double inside_rounds, const std::funct
   while (shared.ready < processes) usleep(100);
   const auto began = clock_type::now();
   shared.go = true;
-  usleep(40'000);
+  usleep(30'000);
   shared.stop = true;
   for (const pid_t pid : children) waitpid(pid, nullptr, 0);
   return static_cast<double>(shared.operations) / std::chrono::duration<double>(clock_type::now() - began).count();

@@ -151,7 +151,8 @@ entry core::wait(unsigned i, const patience& how) {
   if (position == 0 && how.deadline_ns - began > spinning_ns)
     for (int spin = 0; spin < spins_next && waits(); ++spin) {
       cpu_relax();
-      if (cells_.overtakings() > 0 && cells_.word().free() > 0) protocol_.advance();
+      // Where nobody grants it must take: rarely enough not to take the word away from those who use it.
+      if (cells_.overtakings() > 0 && spin % 64 == 63 && cells_.word().free() > 0) protocol_.advance();
     }
   line.parked.store(1);
   for (unsigned rounds = 0; waits(); ++rounds) {

@@ -161,9 +161,10 @@ class protocol {
   }
 
   /// What a leaver does who saw somebody wait: lets him in, or (b > 0) tells him to come and leaves the permit to who is faster,
-  /// as long as not too many have passed him.
+  /// as long as not too many have passed him. He is told at the first and then at every 32nd: he looks by himself as well.
   void hand_over() {
     if (!may_pass()) return advance();
+    if (c.passed().count() % 32 != 0) return;
     const line in_line = queue();
     if (in_line.count > 0) c.nudge(in_line.head);
   }
