@@ -126,7 +126,6 @@ entry core::enter(unsigned i, int weight, const patience& how, word& became) {
   member_line& line = cells_.map().lines[i];
   for (int tries = 0;; ++tries) {
     const bool may_queue = how.deadline_ns != 0;
-    line.queued_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
     switch (protocol_.request(i, weight, may_queue, became)) {
       case outcome::entered:
         line.entered_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
@@ -134,6 +133,7 @@ entry core::enter(unsigned i, int weight, const patience& how, word& became) {
       case outcome::retired:
         return entry::removed;
       case outcome::queued:
+        line.queued_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
         return wait(i, how);
       case outcome::refused:
         // Nobody need be waiting, so nobody need have noticed that a holder died.
