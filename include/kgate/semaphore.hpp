@@ -138,8 +138,9 @@ class basic_semaphore {
     }
     const word old = gate_.put_back(p, static_cast<word>(w));
     const word k = permits_.load(std::memory_order_relaxed);
-    // One comparison for the two rare cases: fewer than w permits were out, or somebody waits.
-    if (L::C(old) + k - L::bias - static_cast<word>(w) >= k - static_cast<word>(w - 1)) [[unlikely]]
+    // Two rare cases, fewer than w permits out or somebody in line: for w = 1 one comparison tells both.
+    if (w == 1 ? L::C(old) + k - L::bias - 1 >= k
+               : L::C(old) > L::bias || L::C(old) + k < L::bias + static_cast<word>(w)) [[unlikely]]
       settle(old, static_cast<word>(w));
   }
 

@@ -43,7 +43,8 @@ class impatient_gate {
   using Process = checker_machine::Process;
   using Private = fifo_gate::Private;
 
-  impatient_gate(checker_machine::Memory& memory, int N, int k) : gate_(memory, N, k), coin_(memory, {.name = "coin"}, 0) {
+  impatient_gate(checker_machine::Memory& memory, int N, int k)
+      : gate_(memory, N, k), coin_(memory, {.name = "coin"}, 0) {
     shared_variable& coin = memory.at(memory.size() - 1);
     coin.unstable = 0;
     for (const std::uint8_t side : {heads, tails}) coin.domain.push_back(coin.values.intern(to_bytes(side)));

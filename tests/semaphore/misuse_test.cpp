@@ -33,6 +33,7 @@ TYPED_TEST(semaphore_misuse, release_without_acquire_stops_the_program) {
   EXPECT_DEATH(s.release(), "permit that nobody holds");
   s.acquire();
   EXPECT_DEATH(s.release(2), "permit that nobody holds");
+  EXPECT_DEATH(s.release(4), "permit that nobody holds");
   EXPECT_DEATH(s.release(0), "fewer than one permit");
   s.release();
 }

@@ -23,7 +23,8 @@ class KgateModel : public testing::TestWithParam<bounds> {};
 TEST_P(KgateModel, FifoKeepsAllItsPromises) {
   const auto [N, k, passages] = GetParam();
   const auto got = verdicts<fifo_gate>(
-      N, k, passages, k - 1, {"k-exclusion", "deadlock-free", "starvation-free", "bounded-exit", "fife", "bounded-waiting"});
+      N, k, passages, k - 1,
+      {"k-exclusion", "deadlock-free", "starvation-free", "bounded-exit", "fife", "bounded-waiting"});
   EXPECT_EQ(got.overall(), verdict::holds) << text(got);
   for (const property_result& one : got.properties) {
     if (one.name == "bounded-waiting") {
@@ -36,7 +37,8 @@ TEST_P(KgateModel, FifoKeepsAllItsPromises) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Small, KgateModel,
-                         testing::Values(bounds{2, 1, 3}, bounds{3, 1, 2}, bounds{3, 2, 2}, bounds{4, 2, 1}, bounds{4, 3, 1}));
+                         testing::Values(bounds{2, 1, 3}, bounds{3, 1, 2}, bounds{3, 2, 2}, bounds{4, 2, 1},
+                                         bounds{4, 3, 1}));
 
 TEST(KgateModelVariants, GivingUpLosesNoPermit) {
   for (const bounds b : {bounds{2, 1, 2}, bounds{3, 1, 1}, bounds{3, 2, 1}}) {
@@ -81,11 +83,13 @@ TEST(KgateRmr, TwoAloneAndEveryLookHasItsPrice) {
     const auto local = worst_cc<strictly_local_gate>(b.N, b.k, b.passages);
     const auto looking = worst_cc<fifo_gate>(b.N, b.k, b.passages);
     EXPECT_TRUE(local.complete && looking.complete && !local.unbounded && !looking.unbounded);
-    EXPECT_LE(looking.worst, local.worst + 2 * (b.N - 1)) << "a look can cost once for every arrival and departure of another";
-    RecordProperty("N" + std::to_string(b.N) + "k" + std::to_string(b.k),
-                   std::to_string(local.worst) + " without looks, " + std::to_string(looking.worst) + " with all of them");
-    std::printf("N=%d k=%d: worst case %d remote references without looks at W, %d with all of them\n", b.N, b.k, local.worst,
-                looking.worst);
+    EXPECT_LE(looking.worst, local.worst + 2 * (b.N - 1))
+        << "a look can cost once for every arrival and departure of another";
+    RecordProperty(
+        "N" + std::to_string(b.N) + "k" + std::to_string(b.k),
+        std::to_string(local.worst) + " without looks, " + std::to_string(looking.worst) + " with all of them");
+    std::printf("N=%d k=%d: worst case %d remote references without looks at W, %d with all of them\n", b.N, b.k,
+                local.worst, looking.worst);
   }
 }
 
@@ -95,14 +99,16 @@ struct mutant {
 };
 
 TEST(KgateMutants, AreCaught) {
-  for (const mutant m : {mutant{"force:1=0", "everybody draws the same ticket"}, mutant{"drop:8", "a leaver keeps its permit"},
-                         mutant{"force:5=0", "who has registered believes itself admitted"}}) {
+  for (const mutant m :
+       {mutant{"force:1=0", "everybody draws the same ticket"}, mutant{"drop:8", "a leaver keeps its permit"},
+        mutant{"force:5=0", "who has registered believes itself admitted"}}) {
     const auto got = verdicts<fifo_gate>(3, 2, 1, 1, progress, m.wrong);
     EXPECT_EQ(got.overall(), verdict::violated) << m.wrong << ", " << m.why << ": " << text(got);
   }
-  for (const mutant m : {mutant{"drop:9", "a leaver does not look who is next"}, mutant{"drop:10", "a leaver does not grant"},
-                         mutant{"defer:4", "a waiter looks at W before it says that it waits"},
-                         mutant{"force:5=112", "a waiter does not look at W after saying so"}}) {
+  for (const mutant m :
+       {mutant{"drop:9", "a leaver does not look who is next"}, mutant{"drop:10", "a leaver does not grant"},
+        mutant{"defer:4", "a waiter looks at W before it says that it waits"},
+        mutant{"force:5=112", "a waiter does not look at W after saying so"}}) {
     const auto got = verdicts<strictly_local_gate>(3, 1, 2, 0, progress, m.wrong);
     EXPECT_EQ(got.overall(), verdict::violated) << m.wrong << ", " << m.why << ": " << text(got);
   }
