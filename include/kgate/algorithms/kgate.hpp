@@ -25,7 +25,8 @@
 /// Deviations   none. Limits: tickets wrap. A process that stalls between two of its statements while the others draw exactly
 ///              2^ticket_bits tickets may mistake its place for a new one.
 /// Memory model sequential consistency; K3 needs it
-/// Evidence     tests/semaphore, tests/model, tests/mutants, tests/rmr
+/// Evidence     tests/semaphore: model_test (all promises at N=3 k=1,2 and N=4 k=2,3, tickets wrapping, giving up, b = 2, mutants,
+///              remote references), stress_test and misuse_test on real threads
 
 #include <algorithm>
 #include <bit>
