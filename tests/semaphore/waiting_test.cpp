@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// How waiting goes: in order, asleep, woken at once, and with more threads than places.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "kgate/semaphore.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock_type = std::chrono::steady_clock;
+
+double cpu_seconds() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         1e-6 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+void until_waiting(const kgate::semaphore& s, std::ptrdiff_t count) {
+  while (s.waiters() < count) std::this_thread::sleep_for(1ms);
+}
+
+TEST(semaphore_waiting, is_in_the_order_of_arrival) {
+  kgate::semaphore s(1);
+  s.acquire();
+  std::vector<int> order;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      s.acquire();
+      order.push_back(i);
+      s.release();
+    });
+    until_waiting(s, i + 1);
+  }
+  s.release();
+  threads.clear();
+  EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST(semaphore_waiting, keeps_no_processor_busy) {
+  kgate::semaphore s(1);
+  s.acquire();
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] {
+      s.acquire();
+      s.release();
+    });
+  until_waiting(s, 8);
+  const double before = cpu_seconds();
+  std::this_thread::sleep_for(400ms);
+  EXPECT_LT(cpu_seconds() - before, 0.08) << "eight sleepers";
+  s.release();
+}
+
+// A wake-up that got lost would be noticed by the sleeper's own look only, 20 ms later or more.
+TEST(semaphore_waiting, ends_with_a_wake_up_and_not_with_a_look) {
+  kgate::semaphore s(1);
+  std::vector<clock_type::duration> delays;
+  for (int i = 0; i < 15; ++i) {
+    s.acquire();
+    clock_type::time_point entered;
+    std::jthread waiter([&] {
+      s.acquire();
+      entered = clock_type::now();
+      s.release();
+    });
+    until_waiting(s, 1);
+    std::this_thread::sleep_for(2ms);
+    const auto left = clock_type::now();
+    s.release();
+    waiter.join();
+    delays.push_back(entered - left);
+  }
+  std::sort(delays.begin(), delays.end());
+  EXPECT_LT(delays[delays.size() / 2], 10ms);
+}
+
+TEST(semaphore_waiting, works_with_more_threads_than_places) {
+  kgate::semaphore s(2, 2);
+  std::atomic<int> inside{0}, passed{0};
+  std::atomic<bool> crowded{false};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 20; ++i)
+    threads.emplace_back([&, i] {
+      for (int n = 0; n < 50; ++n) {
+        if (i % 2 == 0)
+          s.acquire();
+        else if (!s.try_acquire_for(10s))
+          continue;
+        if (++inside > 2) crowded = true;
+        std::this_thread::yield();
+        --inside;
+        ++passed;
+        s.release();
+      }
+    });
+  threads.clear();
+  EXPECT_FALSE(crowded);
+  EXPECT_EQ(passed, 1000);
+  EXPECT_EQ(s.available(), 2);
+}
+
+TEST(semaphore_waiting, is_counted_if_asked_for) {
+  kgate::basic_semaphore<kgate::fifo, kgate::adaptive, kgate::statistics> s(1);
+  s.acquire();
+  EXPECT_FALSE(s.try_acquire_for(2ms));
+  EXPECT_EQ(s.counts().grants, 1U);
+  EXPECT_EQ(s.counts().given_up, 1U);
+  EXPECT_GE(s.counts().waits, 1U);
+  s.release();
+}
+
+}  // namespace
