@@ -18,7 +18,7 @@ TEST(every_instruction_deep, of_giving_up) {
 TEST(every_instruction_deep, of_a_waiter_that_waits_on) {
   // Spins, looks after the gate, sleeps, and again: then it repeats itself.
   kill_at_every_instruction(
-      {.name = "enter and wait, one behind", .holder = true, .waiter_after = true, .act = enter, .steps_max = 8000});
+      {.name = "enter and wait, one behind", .holder = true, .waiter_after = true, .act = enter, .steps_max = 14000});
 }
 
 TEST(every_instruction_deep, of_a_waiter_behind_another) {
@@ -47,7 +47,7 @@ TEST(every_instruction_deep, of_a_healer_of_the_head_of_the_queue) {
                              .waiter_after = true,
                              .dead_waiting = 2,
                              .act = enter,
-                             .steps_max = 8000});
+                             .steps_max = 14000});
 }
 
 TEST(every_instruction_deep, of_a_healer_of_two_holders) {

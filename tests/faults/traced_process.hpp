@@ -37,8 +37,11 @@ class traced_process {
   /// Runs to the next mark. False if the process ended instead.
   bool run_to_mark() {
     if (started_) ptrace(PTRACE_CONT, pid_, nullptr, nullptr);
+    const bool first = !started_;
     started_ = true;
-    return stopped_at_mark();
+    const bool stopped = stopped_at_mark();
+    if (first && stopped) ptrace(PTRACE_SETOPTIONS, pid_, nullptr, PTRACE_O_EXITKILL);  // it does not outlive the test
+    return stopped;
   }
 
   /// Lets it run without stopping; the caller sees to it that it blocks or comes to a mark.
