@@ -51,6 +51,7 @@ constexpr citation citations[] = {
     {"Mellor-Crummey & Scott 1991",
      "John M. Mellor-Crummey and Michael L. Scott. Algorithms for scalable synchronization on shared-memory "
      "multiprocessors. ACM Transactions on Computer Systems 9(1):21-65, 1991."},
+    {"this project", "docs/semaphore.md, and the text itself."},
 };
 
 std::string_view when_text(catalog::bound_case when) {
