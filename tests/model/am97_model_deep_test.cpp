@@ -15,19 +15,19 @@ INSTANTIATE_TEST_SUITE_P(Deep, Am97Deep,
 
 /// Figure 9 at (4,2): too many states for the graph of all of them, so properties of single states, by symmetry.
 class Am97BySymmetry : public testing::TestWithParam<size_case> {};
-TEST_P(Am97BySymmetry, ExcludesAndIsNeverStuck) {
+TEST_P(Am97BySymmetry, ExcludesAndDoesNotDeadlock) {
   const size_case& c = GetParam();
   program p(make_model(find_algorithm(c.id), c.N, c.k), c.N, c.k, {});
-  explore_options options;
-  options.crashes = c.k - 1;
-  options.symmetry = true;
-  run_limits limits;
-  limits.threads = 2;
-  limits.memory_max = std::uint64_t{12} << 30;
-  const exploration e = explore(p, options, limits);
-  EXPECT_TRUE(e.complete) << c << ": " << e.why;
-  EXPECT_EQ(e.exclusion, no_state) << c;
-  EXPECT_EQ(e.deadlock, no_state) << c;
+  check_request request;
+  request.of = {c.id, c.N, c.k, 0, {}};
+  request.properties = {"k-exclusion", "deadlock-free"};
+  request.crashes = c.k - 1;
+  request.symmetry = true;
+  request.limits.threads = 2;
+  request.limits.memory_max = std::uint64_t{12} << 30;
+  const check_result r = check(p, request);
+  EXPECT_TRUE(r.complete) << c << ": " << r.why;
+  for (const property_result& one : r.properties) EXPECT_EQ(one.is, verdict::holds) << c << ": " << one.name << ' ' << one.why;
 }
 INSTANTIATE_TEST_SUITE_P(Deep, Am97BySymmetry,
                          testing::Values(size_case{"am97-chain-dsm-small", 4, 2}, size_case{"am97-fastpath-nested-dsm-small", 4, 2}),
