@@ -50,12 +50,14 @@ INSTANTIATE_TEST_SUITE_P(
                     figure{"am97-fastpath-nested-cc", 4, 1, memory_model::cc, 3, 19},
                     figure{"am97-fastpath-nested-dsm", 3, 1, memory_model::dsm, 2, 15},
                     figure{"am97-fastpath-nested-dsm-small", 3, 1, memory_model::dsm, 2, 15},
+                    // Corollary 1 as printed says 23; lemma 1 says 24.
+                    figure{"am97-fastpath-tree-cc+names", 3, 1, memory_model::cc, 0, 24},
                     figure{"fa-semaphore", 3, 1, memory_model::cc, 0, -1}),
     [](const auto& it) {
       std::string name = std::string(it.param.algorithm) + "_N" + std::to_string(it.param.N) + "_k" + std::to_string(it.param.k) + "_" +
                          std::string(to_string(it.param.model)) + "_c" + std::to_string(it.param.contention);
       for (char& c : name)
-        if (c == '-') c = '_';
+        if (c == '-' || c == '+') c = '_';
       return name;
     });
 
