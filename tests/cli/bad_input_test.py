@@ -185,6 +185,18 @@ class Files(LabTest):
         self.refused("replay", self.write(json.dumps(self.good())), "-N", 2, says=("not both",))
         self.refused("replay", self.write(json.dumps(self.good())), "--mutate", "drop:3", says=("not both",))
 
+    def test_a_page_that_cannot_be_written(self):
+        trace = self.write(json.dumps(self.good()))
+        for path in (self.folder, self.folder / "missing" / "page.html", "", "/dev/null"):
+            self.refused("replay", trace, "--html", path, says=("--html", f"'{path}'"))
+        self.assertEqual(list(self.folder.iterdir()), [trace])
+
+    def test_no_page_for_a_malformed_trace(self):
+        for text in ("{", json.dumps({**self.good(), "schedule": [7]}), json.dumps({**self.good(), "version": 2})):
+            trace = self.write(text)
+            self.refused("replay", trace, "--html", self.folder / "page.html")
+            self.assertEqual(list(self.folder.iterdir()), [trace])
+
     def test_unwritable_trace(self):
         for path in (self.folder, self.folder / "missing" / "trace.json", ""):
             self.refused(*CHECK, "--trace", path, says=("--trace", f"'{path}'"))

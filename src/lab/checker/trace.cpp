@@ -237,6 +237,7 @@ nlohmann::json to_json(const trace& t, program& p) {
                      {"variable", r.variable},     {"observed", r.observed}, {"before", to_string(r.before)},
                      {"after", to_string(r.after)}};
     if (r.written) s["written"] = *r.written;
+    if (r.after == region::entry && w.local(r.process).waiting) s["past_doorway"] = true;
     s["enabled"] = enabled();
     steps.push_back(std::move(s));
   }

@@ -14,8 +14,10 @@
 #include "lab/catalog/models.hpp"
 #include "lab/checker/check.hpp"
 #include "lab/checker/trace.hpp"
+#include "lab/report/page.hpp"
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/commands.hpp"
+#include "tools/kgate-lab/page_file.hpp"
 #include "tools/kgate-lab/terminal.hpp"
 #include "tools/kgate-lab/text.hpp"
 
@@ -31,6 +33,7 @@ struct asked {
   given algorithm, N, k, passages, memory;
   std::vector<std::string> mutations;
   given property, victim, crashed, loop, schedule;
+  given html;
   bool json = false;
 
   /// Whether an option says something about the trace.
@@ -161,6 +164,8 @@ exit_code run(const asked& a) {
     throw usage_error("replay needs a trace FILE or the options that describe a trace, not both");
   const lab::trace t = a.file ? trace_from_file(*a.file) : trace_from_options(a);
   const instance of = checked(t);
+  std::optional<page_file> page;
+  if (a.html) page.emplace("--html", *a.html);
   const auto made = make_program(of, t.of);
   lab::program& program = *made;
   std::string wrong;
@@ -171,7 +176,10 @@ exit_code run(const asked& a) {
   }
   lab::trace part = possible_part(t, program);
   const exit_code code = wrong.empty() ? exit_code::violated : exit_code::undecided;
+  if (!wrong.empty()) part.what = fmt::format("this does not show that {} is violated: {}", t.property, wrong);
+  if (page) page->write(lab::report::viewer_page(lab::to_json(part, program)));
   if (a.json) {
+    part.what = t.what;
     nlohmann::json j = lab::to_json(part, program);
     j["verdict"] = wrong.empty() ? "violated" : "undecided";
     j["shows"] = wrong.empty();
@@ -179,7 +187,6 @@ exit_code run(const asked& a) {
     print(j.dump(2) + "\n");
     return code;
   }
-  if (!wrong.empty()) part.what = fmt::format("this does not show that {} is violated: {}", t.property, wrong);
   std::string text = fmt::format("{}  N={} k={}, {}\n", coloured(t.of.algorithm, colour::bold), t.of.N, t.of.k,
                                  count_text(part.schedule.size(), "step", "steps"));
   text += lab::describe(part, program);
@@ -212,6 +219,7 @@ command add_replay(CLI::App& tool) {
   one("--loop", it->loop, "S", "The steps after step S repeat for ever");
   one("--schedule", it->schedule, "0,1x3",
       "Who steps: process 0, three times process 1 ...\n(2?4: process 2 reads choice 4 during a write)");
+  one("--html", it->html, "FILE", "Write a page there that steps through the run");
   o->add_flag("--json", it->json, "The steps for programs");
   o->footer(
       "Exit code: 1 if the run shows the violation, 3 if it does not (or no longer),\n"
@@ -220,6 +228,7 @@ command add_replay(CLI::App& tool) {
       "Examples:\n"
       "  kgate-lab check fa-semaphore -N 2 -k 1 --trace starved.json\n"
       "  kgate-lab replay starved.json\n"
+      "  kgate-lab replay starved.json --html starved.html\n"
       "  kgate-lab replay --algorithm am97-chain-cc -N 2 -k 1 --property k-exclusion \\\n"
       "                   --mutate drop:5 --schedule 0,1x3\n");
   return {o, [it] { return run(*it); }};
