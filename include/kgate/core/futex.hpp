@@ -13,15 +13,19 @@
 
 namespace kgate {
 
+/// Whose threads meet at a word: those of one process, or all that map it.
+enum class futex_scope : int { process = FUTEX_PRIVATE_FLAG, machine = 0 };
+
 /// Sleeps while `word` holds `expected`. Returns after a wake-up, at once if the value differs, after a signal, and after
 /// `timeout` if one is given; the caller looks again in every case.
 inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
-                       const std::timespec* timeout = nullptr) noexcept {
-  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT_PRIVATE, expected, timeout, nullptr, 0);
+                       const std::timespec* timeout = nullptr, futex_scope scope = futex_scope::process) noexcept {
+  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT | static_cast<int>(scope), expected, timeout, nullptr, 0);
 }
 
-inline void futex_wake(std::atomic<std::uint32_t>& word, int count = INT_MAX) noexcept {
-  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+inline void futex_wake(std::atomic<std::uint32_t>& word, int count = INT_MAX,
+                       futex_scope scope = futex_scope::process) noexcept {
+  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE | static_cast<int>(scope), count, nullptr, nullptr, 0);
 }
 
 /// One of several words to sleep on; the kernel's struct futex_waitv, which older headers lack.

@@ -6,8 +6,8 @@
 /// instructions one would write by hand (tests/native holds that); with spin_park a write also looks whether somebody
 /// sleeps on the variable.
 
-#include <atomic>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -146,6 +146,23 @@ struct native {
 
     std::atomic<T> value_;
     [[no_unique_address]] std::conditional_t<Policy::parks, detail::park_spot, detail::no_park_spot> spot_;
+  };
+
+  /// A word of data that is handed over through a Var: many of them lie side by side in a cache line. Who reads one with
+  /// acquire what another wrote with release also sees what that one did before, which is all such data need; objects/herlihy93.hpp
+  /// says why for its blocks.
+  template <class T>
+  class Data {
+   public:
+    Data(Memory&, variable, T initial) noexcept : value_(initial) {}
+    Data(const Data&) = delete;
+    Data& operator=(const Data&) = delete;
+
+    T read(Process&) const noexcept { return value_.load(std::memory_order_acquire); }
+    void write(Process&, T value) noexcept { value_.store(value, std::memory_order_release); }
+
+   private:
+    std::atomic<T> value_;
   };
 
   /// Waits until predicate(i, value) holds for one of `count` variables, at(0) .. at(count-1), looked at in turn. Returns i.

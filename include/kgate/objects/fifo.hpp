@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A bounded first-in first-out queue, as a sequential object. Its values lie at the front of its array: taking one moves the
+/// others up, which costs no more than the copy that is made of them anyway, and so only what is in the queue is copied.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace kgate {
+
+template <class Value = std::int64_t, std::size_t Capacity = 16>
+class fifo_queue {
+  static_assert(std::is_trivially_copyable_v<Value> && Capacity > 0);
+  enum kind : std::uint64_t { pushes, pops };
+
+ public:
+  struct operation {
+    std::uint64_t what = pushes;
+    Value value{};
+  };
+  /// Whether it could be done: nothing is pushed into a full queue, nothing popped from an empty one. The value is the one
+  /// pushed or popped.
+  struct result {
+    std::uint64_t done = 0;
+    Value value{};
+    explicit operator bool() const noexcept { return done != 0; }
+  };
+
+  static operation push(const Value& value) noexcept { return {pushes, value}; }
+  static operation pop() noexcept { return {pops, Value{}}; }
+
+  result apply(const operation& op) noexcept {
+    if (op.what == pushes) {
+      if (count_ >= Capacity) return {};
+      values_[count_++] = op.value;
+      return {1, op.value};
+    }
+    if (count_ == 0) return {};
+    const Value first = values_[0];
+    std::copy(values_ + 1, values_ + count_, values_);
+    --count_;
+    return {1, first};
+  }
+
+  std::size_t size() const noexcept { return count_; }
+  /// What is to be copied.
+  std::size_t used_bytes() const noexcept {
+    return values_at + (count_ < Capacity ? count_ : Capacity) * sizeof(Value);
+  }
+
+ private:
+  static constexpr std::size_t values_at =
+      (sizeof(std::uint64_t) + alignof(Value) - 1) / alignof(Value) * alignof(Value);
+
+  std::uint64_t count_ = 0;
+  Value values_[Capacity]{};
+};
+
+}  // namespace kgate

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A bounded priority queue, as a sequential object: a binary heap in an array, as in Herlihy 1993 and so in the experiments of
+/// Anderson & Moir 1997.
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace kgate {
+
+template <class Value = std::int64_t, std::size_t Capacity = 16>
+class priority_queue {
+  static_assert(std::is_trivially_copyable_v<Value> && Capacity > 0);
+  enum kind : std::uint64_t { inserts, deletes_min };
+
+ public:
+  struct operation {
+    std::uint64_t what = inserts;
+    Value value{};
+  };
+  /// Whether it could be done: nothing is inserted into a full queue, nothing deleted from an empty one. The value is the one
+  /// inserted or deleted.
+  struct result {
+    std::uint64_t done = 0;
+    Value value{};
+    explicit operator bool() const noexcept { return done != 0; }
+  };
+
+  static operation insert(const Value& value) noexcept { return {inserts, value}; }
+  static operation delete_min() noexcept { return {deletes_min, Value{}}; }
+
+  result apply(const operation& op) noexcept {
+    if (op.what == inserts) {
+      if (count_ >= Capacity) return {};
+      std::size_t at = count_++;
+      for (; at > 0 && op.value < heap_[(at - 1) / 2]; at = (at - 1) / 2) heap_[at] = heap_[(at - 1) / 2];
+      heap_[at] = op.value;
+      return {1, op.value};
+    }
+    if (count_ == 0) return {};
+    const Value least = heap_[0];
+    const Value last = heap_[--count_];
+    std::size_t at = 0;
+    for (std::size_t child; (child = 2 * at + 1) < count_; at = child) {
+      if (child + 1 < count_ && heap_[child + 1] < heap_[child]) ++child;
+      if (!(heap_[child] < last)) break;
+      heap_[at] = heap_[child];
+    }
+    heap_[at] = last;
+    return {1, least};
+  }
+
+  std::size_t size() const noexcept { return count_; }
+  /// What is to be copied.
+  std::size_t used_bytes() const noexcept {
+    return offsetof_heap + (count_ < Capacity ? count_ : Capacity) * sizeof(Value);
+  }
+
+ private:
+  static constexpr std::size_t offsetof_heap =
+      (sizeof(std::uint64_t) + alignof(Value) - 1) / alignof(Value) * alignof(Value);
+
+  std::uint64_t count_ = 0;
+  Value heap_[Capacity]{};
+};
+
+}  // namespace kgate

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// kgate::word_slots: k-assignment in one word, for at most 32 slots, in memory that processes may share.
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+
+#include "kgate/core/cache_line.hpp"
+#include "kgate/core/contracts.hpp"
+#include "kgate/core/futex.hpp"
+#include "kgate/core/wait_policy.hpp"
+
+namespace kgate {
+
+/// At most k inside, each with a number 0..k-1 of its own, taken and given back by one instruction. Of those who wait any may be
+/// next (no order is kept). Has the interface of kgate::slots; unlike those it contains no pointers and sleeps on a
+/// word that all processes see. Who dies inside keeps its slot.
+///
+/// A releaser that dies before it wakes a sleeper costs a delay of at most one `look`, never a slot.
+class word_slots {
+ public:
+  static constexpr std::ptrdiff_t max() noexcept { return 32; }
+
+  /// @throws std::invalid_argument unless 1 <= k <= max()
+  explicit word_slots(std::ptrdiff_t k) : k_(k) {
+    if (k < 1 || k > max()) throw std::invalid_argument("word_slots: k must be 1..32");
+    free_.store(static_cast<std::uint32_t>((std::uint64_t{1} << k) - 1), std::memory_order_seq_cst);
+  }
+  word_slots(const word_slots&) = delete;
+  word_slots& operator=(const word_slots&) = delete;
+
+  [[nodiscard]] std::ptrdiff_t acquire() noexcept {
+    return *acquire_unless([] { return false; }, look);
+  }
+  [[nodiscard]] std::optional<std::ptrdiff_t> try_acquire() noexcept {
+    std::uint32_t seen = free_.load(std::memory_order_seq_cst);
+    while (seen != 0)
+      if (free_.compare_exchange_weak(seen, seen & (seen - 1), std::memory_order_seq_cst))
+        return std::countr_zero(seen);
+    return std::nullopt;
+  }
+  template <class Rep, class Period>
+  [[nodiscard]] std::optional<std::ptrdiff_t> try_acquire_for(
+      const std::chrono::duration<Rep, Period>& timeout) noexcept {
+    using clock = std::chrono::steady_clock;
+    if (const auto got = try_acquire()) return got;
+    const auto begin = clock::now();
+    const auto left = [&] { return timeout - (clock::now() - begin); };
+    if (left() <= left().zero()) return std::nullopt;
+    return acquire_unless([&] { return left() <= left().zero(); },
+                          std::min<std::chrono::duration<double>>(std::chrono::duration<double>(timeout), look));
+  }
+  [[nodiscard]] std::optional<std::ptrdiff_t> acquire(std::stop_token stop) noexcept {
+    return acquire_unless([&] { return stop.stop_requested(); }, look);
+  }
+
+  void release(std::ptrdiff_t number) noexcept {
+    KGATE_EXPECTS(number >= 0 && number < k_, "release of a slot that does not exist");
+    const std::uint32_t bit = std::uint32_t{1} << number;
+    KGATE_EXPECTS((free_.fetch_or(bit, std::memory_order_seq_cst) & bit) == 0, "release of a slot that nobody holds");
+    // A sleeper raises sleepers_ before the kernel looks whether free_ is still 0: one of the two sees the other.
+    if (sleepers_.load(std::memory_order_seq_cst) != 0) futex_wake(free_, 1, futex_scope::machine);
+  }
+
+  std::ptrdiff_t size() const noexcept { return k_; }
+  std::ptrdiff_t available() const noexcept { return std::popcount(free_.load(std::memory_order_seq_cst)); }
+
+ private:
+  static constexpr std::chrono::duration<double> look{0.02};
+  static constexpr int spins = 200;
+
+  template <class GiveUp>
+  std::optional<std::ptrdiff_t> acquire_unless(GiveUp&& give_up, std::chrono::duration<double> nap) noexcept {
+    for (int round = 0;; ++round) {
+      if (const auto got = try_acquire()) return got;
+      if (give_up()) return std::nullopt;
+      if (round < spins) {
+        cpu_relax();
+        continue;
+      }
+      const std::timespec length{0, static_cast<long>(nap.count() * 1e9)};
+      sleepers_.fetch_add(1, std::memory_order_seq_cst);
+      futex_wait(free_, 0, &length, futex_scope::machine);
+      sleepers_.fetch_sub(1, std::memory_order_seq_cst);
+    }
+  }
+
+  alignas(cache_line) std::atomic<std::uint32_t> free_;
+  std::atomic<std::uint32_t> sleepers_{0};  // one that is killed asleep stays counted: then wake-ups are tried in vain
+  std::ptrdiff_t k_;
+};
+
+}  // namespace kgate

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// kgate::resilient<T, K>: a shared object that goes on working while up to K-1 threads are stalled or dead inside it.
+///
+/// @code
+///   using queue = kgate::priority_queue<long, 16>;
+///   kgate::resilient<queue, 4> jobs;
+///   jobs.apply(queue::insert(7));                  // any thread, no number needed
+///   if (const auto least = jobs.apply(queue::delete_min())) run(least.value);
+/// @endcode
+///
+/// T is any sequential object: objects/sequential.hpp says what that is; a priority queue, a counter, a FIFO queue and a small map
+/// are there. How to choose K: docs/objects.md.
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "kgate/objects/counter.hpp"
+#include "kgate/objects/fifo.hpp"
+#include "kgate/objects/map.hpp"
+#include "kgate/objects/priority_queue.hpp"
+#include "kgate/objects/wait_free.hpp"
+#include "kgate/objects/word_slots.hpp"
+#include "kgate/slots.hpp"
+
+namespace kgate {
+
+namespace detail {
+
+/// K = 1 is mutual exclusion: the object need not be copied.
+template <Sequential T>
+class lone_object {
+ public:
+  explicit lone_object(const T& initial) : state_(initial) {}
+  typename T::result apply(int, const typename T::operation& op) noexcept { return state_.apply(op); }
+
+ private:
+  T state_;
+};
+
+}  // namespace detail
+
+/// At most K threads work on the object at a time (k-assignment); among these nobody waits for anybody (wait_free<T, K>). So
+/// the others go on if up to K-1 threads stop for ever inside apply, wherever: preempted, stopped by a debugger, killed. With
+/// K stopped inside, everybody waits. K = 1 is an ordinary lock.
+///
+/// @tparam Slots  who may work, and under which number: kgate::slots, in some fairness, or word_slots; made as Slots(K).
+///                With word_slots the object contains no pointers and may be placed in memory that processes share.
+template <Sequential T, int K, class Slots = word_slots>
+class resilient {
+ public:
+  using operation = typename T::operation;
+  using result = typename T::result;
+
+  /// @throws std::invalid_argument if Slots cannot have K slots
+  explicit resilient(const T& initial = T()) : slots_(K), object_(initial) {}
+  resilient(const resilient&) = delete;
+  resilient& operator=(const resilient&) = delete;
+
+  /// Carries out op, waiting while K others are at work.
+  result apply(const operation& op) {
+    const basic_slot<Slots> mine(slots_);
+    return object_.apply(static_cast<int>(mine.number()), op);
+  }
+  /// Nothing if K others are at work now: then op was not carried out.
+  [[nodiscard]] std::optional<result> try_apply(const operation& op) {
+    return applied(basic_slot<Slots>(slots_, std::try_to_lock), op);
+  }
+  /// Nothing if K others were at work until `timeout` had passed: then op was not carried out. Once begun an operation is not
+  /// given up; it ends by itself.
+  template <class Rep, class Period>
+  [[nodiscard]] std::optional<result> try_apply_for(const operation& op,
+                                                    const std::chrono::duration<Rep, Period>& timeout) {
+    return applied(basic_slot<Slots>(slots_, timeout), op);
+  }
+  /// Nothing if stop was requested first.
+  [[nodiscard]] std::optional<result> apply(const operation& op, std::stop_token stop) {
+    return applied(basic_slot<Slots>(slots_, std::move(stop)), op);
+  }
+
+  /// How many may work at once; one less may die.
+  static constexpr int size() noexcept { return K; }
+  /// The slots that nobody works in now.
+  std::ptrdiff_t available() const noexcept { return slots_.available(); }
+
+ private:
+  using object = std::conditional_t<K == 1, detail::lone_object<T>, wait_free<T, K>>;
+
+  std::optional<result> applied(const basic_slot<Slots>& mine, const operation& op) {
+    if (!mine) return std::nullopt;
+    return object_.apply(static_cast<int>(mine.number()), op);
+  }
+
+  Slots slots_;
+  object object_;
+};
+
+}  // namespace kgate
