@@ -34,8 +34,9 @@ ROOMS = {
     "tests": (["kgate", "gate", "cluster", "lab", "tools", "tests"], True),
     "examples": (["kgate"], False),
 }
-# The files that give the laboratory its algorithms: the only ones below src/lab that may include them.
-INSTANCES = re.compile(r"src/lab/catalog/\w+\.cpp")
+# The files that give the laboratory its algorithms and objects: the only ones below src/lab that may include them.
+INSTANCES = re.compile(r"src/lab/(?:catalog/\w+|experiments/\w+_queue)\.cpp")
+INSTANTIATED = ["kgate/algorithms", "kgate/objects", "kgate/resilient.hpp"]
 # Folders of ours: an include that starts with one of them is not another library.
 OWN = ("kgate/", "gate/", "cluster/", "lab/", "tools/", "tests/", "bench/")
 
@@ -133,7 +134,7 @@ def includes(tree):
             if header in known or header.startswith(OWN):
                 if found[1] == "<" and room.startswith(("include", "src")):
                     yield where, f"our own header <{header}> in angle brackets"
-                if INSTANCES.fullmatch(name) and below(header, ["kgate/algorithms"]):
+                if INSTANCES.fullmatch(name) and below(header, INSTANTIATED):
                     continue
                 in_tests = room == "tests" and header in known
                 if not below(header, allowed) and not in_tests:

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The experiment of Anderson & Moir 1997, section 6: a fixed number of priority-queue operations divided among P processes that
+/// share fewer processors, and how long they take all together. What a run of it gives, on whatever machine.
+
+#include <string>
+#include <vector>
+
+namespace kgate::lab {
+
+/// Which of the paper's two figures: they differ in the k-exclusion (nested fast paths over figure 3 or figure 8), in the
+/// number of operations, and in the sizes of Herlihy's object.
+enum class queue_figure { fig10, fig11 };
+
+struct queue_setting {
+  const char* name;   ///< "fig10"
+  const char* block;  ///< "figure 3"
+  int operations;     ///< in all
+  int herlihy[2];     ///< for how many processes Herlihy's object is made
+};
+
+constexpr queue_setting setting_of(queue_figure f) {
+  return f == queue_figure::fig10 ? queue_setting{"fig10", "figure 3", 50'000, {100, 200}}
+                                  : queue_setting{"fig11", "figure 8", 20'000, {200, 400}};
+}
+
+/// The k of the curves of the paper's own method.
+inline constexpr int queue_resilience[] = {1, 2, 4, 8, 16};
+
+/// One measurement.
+struct queue_point {
+  int processes = 0;
+  long operations = 0;  ///< asked for
+  long done = 0;        ///< fewer if time was up
+  double seconds = 0;   ///< from the start to the end of the last process
+  bool finished() const { return done == operations; }
+  /// How long all operations take at the rate seen: the time itself if it finished.
+  double total_seconds() const {
+    return done == 0 ? 0 : seconds * static_cast<double>(operations) / static_cast<double>(done);
+  }
+};
+
+struct queue_curve {
+  std::string id;    ///< mcs, herlihy-100, k-4, ...: for machines
+  std::string name;  ///< for people
+  int k = 0;         ///< of the k-assignment; 0: none
+  int herlihy = 0;   ///< for how many processes Herlihy's object is made; 0: none, the object is changed in place
+  std::vector<queue_point> points;  ///< every measurement, in order of P; several with the same P are repetitions
+};
+
+struct queue_curves {
+  queue_figure figure = queue_figure::fig10;
+  int processors = 0;
+  std::vector<queue_curve> curves;
+};
+
+}  // namespace kgate::lab
