@@ -25,6 +25,7 @@ struct outcome {
   std::size_t length = 0;  ///< of the counterexample
   long b = -1;             ///< the bound of bounded waiting
   std::size_t values = 0;  ///< distinct values of the first shared variable
+  std::uint64_t states = 0;
 };
 
 template <template <class> class Algorithm>
@@ -39,7 +40,7 @@ outcome decide(const trial& t, const std::string& property) {
   request.limits.memory_max = std::uint64_t{6} << 30;
   const check_result result = check(p, request);
   const property_result& one = result.properties.at(0);
-  outcome seen{to_string(one.is), 0, -1, p.variable(0).values.size()};
+  outcome seen{to_string(one.is), 0, -1, p.variable(0).values.size(), result.states};
   if (one.counterexample) {
     seen.length = one.counterexample->schedule.size();
     EXPECT_EQ(validate(*one.counterexample, p), "") << property;

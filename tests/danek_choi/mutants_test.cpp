@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Mistakes in the texts of Danek and Choi, with what the checker must say to each. Some are made in the machine (a
-/// statement left out), the others in copies of the texts that the build makes: see mutants.cmake and CMakeLists.txt.
+/// statement left out), the others in copies of the texts that the build makes: see CMakeLists.txt.
 
 #include "danek_choi/verdicts.hpp"
 #include "kgate/algorithms/choi11.hpp"

@@ -40,6 +40,13 @@ class labelling {
   constexpr label_vector set(label_vector labels, int j, std::uint64_t label) const {
     return (labels & ~(mask() << (bits_ * j))) | (label << (bits_ * j));
   }
+  /// The bits of the labels of those in `set`, process j at bit j.
+  constexpr label_vector places(std::uint64_t set) const {
+    label_vector bits = 0;
+    for (int j = 0; j < n_; ++j)
+      if ((set >> j & 1) != 0) bits |= mask() << (bits_ * j);
+    return bits;
+  }
   /// Digit h = 1..n-1 of a label, as 1..5.
   constexpr int digit(std::uint64_t label, int h) const { return static_cast<int>((label >> shift(h)) & 7) + 1; }
 

@@ -13,11 +13,12 @@
 ///                  As printed it keeps a label that equals the maximum; then two processes with the same label may both
 ///                  keep it for ever and the later one starves (`as_printed`, docs/errata.md).
 ///              D2  y > x is y = x + 1, x the maximum found.
-///              D3  Scan returns which processes precede the caller instead of the whole permutation: figure 2 asks
-///                  nothing else.
+///              D3  Scan returns which processes of a given set precede the caller instead of the whole permutation: figure 2
+///                  asks nothing else. It reads all labels, and forgets those that nobody asked for.
 /// Memory model sequential consistency
 /// Evidence     tests/afek_flbb (figure 2 over it; the printed test fails)
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -35,12 +36,12 @@ inline constexpr int process_set_max = 64;
 constexpr process_set only(int i) { return process_set{1} << i; }
 constexpr process_set only(process_id i) { return only(static_cast<int>(i.value)); }
 
-/// Label gives the caller a timestamp later than those it finds; Scan tells which processes have earlier ones. Scan takes what
-/// the caller must not forget meanwhile (rule 5 of the machine concept).
+/// Label gives the caller a timestamp later than those it finds; Scan tells which of some processes have earlier ones. Scan
+/// takes what the caller must not forget meanwhile (rule 5 of the machine concept).
 template <class T, class M>
-concept TimestampSystem = requires(T& timestamps, typename M::Process& p, process_set live) {
+concept TimestampSystem = requires(T& timestamps, typename M::Process& p, process_set among, process_set live) {
   timestamps.label(p);
-  { timestamps.scan(p, live, live) } -> std::same_as<process_set>;
+  { timestamps.scan(p, among, live) } -> std::same_as<process_set>;
 };
 
 /// Which test decides that Label leaves the label alone.
@@ -65,28 +66,31 @@ class unbounded_timestamps {
   void label(Process& p) {
     [[maybe_unused]] auto frame = p.frame();
     const int i = p.id().value;
-    Number max = -1, own = 0;
-    int owner = 0;
+    Number max = -1;
+    bool last = false;  // the caller comes last among those read so far
     for (int j = 0; j < N_; ++j) {
       const Number x = Label[pid(j)].read(p["Label"]);
-      if (x >= max) max = x, owner = j;  // >=: the largest id among equal labels
-      if (j == i) own = x;
-      p.live(j, max, owner, own);
+      if (x > max || (x == max && (j == i || !Reading::keeps_equal_label)))
+        last = j == i;  // equal: the larger id is later
+      max = std::max(max, x);
+      p.live(j, max, last);
     }
-    if (Reading::keeps_equal_label ? max == own : owner == i) return;
+    if (last) return;
     Label[p.id()].write(p["Label"], max + 1);
   }
 
   template <class... Live>
-  process_set scan(Process& p, const Live&... live) {
+  process_set scan(Process& p, process_set among, const Live&... live) {
     const int i = p.id().value;
-    const Number own = Label[p.id()].read(p["Scan"]);
+    Number own = Label[p.id()].read(p["Scan"]);
     process_set earlier = 0;
     for (int j = 0; j < N_; ++j) {
       if (j == i) continue;
       const Number x = Label[pid(j)].read(p["Scan"]);
-      if (x < own || (x == own && j < i)) earlier |= only(j);
-      p.live(j, own, earlier, live...);
+      if ((among & only(j)) != 0 && (x < own || (x == own && j < i))) earlier |= only(j);
+      among &= ~only(j);
+      if (among == 0) own = 0;  // nothing is compared with it any more
+      p.live(j, own, earlier, among, live...);
     }
     p.live(earlier, live...);
     return earlier;
