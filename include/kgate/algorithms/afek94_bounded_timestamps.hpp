@@ -22,8 +22,8 @@
 ///              D3  a round ends at the first change seen, and a view is borrowed as soon as it may be.
 /// Memory model sequential consistency
 /// Evidence     tests/afek_flbb: proposition 3.1 with register steps, over all runs for n = 2; for n = 3 over all runs of a Label
-///              and two Scans of each process, of a second Label and Scan of one of them, of three Labels of one of them;
-///              random runs for n = 3, 4; mutants. Figure 2 over it: N = 2 without limit, N = 3 with one passage each
+///              and a Scan of each process, with a second Scan, a second Label and Scan or three Labels of one of them,
+///              or second Labels of two of them; random runs for n = 3, 4; mutants. Figure 2 over it: N = 2 without limit, N = 3 with one passage each
 
 #include <cstddef>
 #include <cstdint>

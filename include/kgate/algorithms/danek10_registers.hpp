@@ -39,11 +39,9 @@ class process_set {
 };
 
 /// An array [1..N][1..N] without its diagonal: element (p,i) is written by p and local to i.
-template <class M>
+template <class M, class Register = typename M::template Var<ticket>>
 class pair_registers {
  public:
-  using Register = typename M::template Var<ticket>;
-
   pair_registers(typename M::Memory& memory, const char* name, int N, ticket initial)
       : others_(N - 1), registers_(static_cast<std::size_t>(N * (N - 1)), [&](std::size_t at) {
           const int p = static_cast<int>(at) / others_;
@@ -59,11 +57,9 @@ class pair_registers {
 };
 
 /// Ticket[1..N], element p local to p.
-template <class M>
+template <class M, class Register = typename M::template Var<ticket>>
 class ticket_registers {
  public:
-  using Register = typename M::template Var<ticket>;
-
   ticket_registers(typename M::Memory& memory, int N)
       : registers_(static_cast<std::size_t>(N), [&](std::size_t p) {
           return Register(memory, {.name = "Ticket", .home = pid(static_cast<int>(p))}, 0);

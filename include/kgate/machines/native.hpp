@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The native machine: shared variables are std::atomic objects, each on its own cache line, and every access is
+/// The native machine: shared variables are std::atomic objects, each on its own cache line, and every access of a Var is
 /// sequentially consistent, as the papers assume. With the policies spin and spin_yield an algorithm compiles to the atomic
 /// instructions one would write by hand (tests/native holds that); with spin_park a write also looks whether somebody
 /// sleeps on the variable.
@@ -51,6 +51,26 @@ struct no_park_spot {
   void wake() noexcept {}
 };
 
+#if defined(__SANITIZE_THREAD__)
+#define KGATE_UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define KGATE_UNDER_TSAN 1
+#endif
+#endif
+
+/// ThreadSanitizer knows no fences. Under it a fence is a read-modify-write of one word that all share: these are in one order,
+/// and each happens before the next, which is more than a fence gives.
+inline void full_fence() noexcept {
+#if defined(KGATE_UNDER_TSAN)
+  static std::atomic<unsigned> word{0};
+  word.fetch_add(1, std::memory_order_acq_rel);
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+#undef KGATE_UNDER_TSAN
+
 }  // namespace detail
 
 template <class Policy = spin_park>
@@ -68,6 +88,8 @@ struct native {
     template <class... T>
     void live(const T&...) noexcept {}
     void pause() noexcept { backoff_(); }
+    /// What was written before is seen by all before what follows is read (core/weak_register.hpp).
+    void fence() noexcept { detail::full_fence(); }
 
    private:
     process_id id_;
@@ -146,6 +168,21 @@ struct native {
 
     std::atomic<T> value_;
     [[no_unique_address]] std::conditional_t<Policy::parks, detail::park_spot, detail::no_park_spot> spot_;
+  };
+
+  /// A register for algorithms that put the fences they need themselves (core/weak_register.hpp).
+  template <class T>
+  class alignas(cache_line) Register {
+   public:
+    Register(Memory&, variable, T initial) noexcept : value_(initial) {}
+    Register(const Register&) = delete;
+    Register& operator=(const Register&) = delete;
+
+    T read(Process&) const noexcept { return value_.load(std::memory_order_acquire); }
+    void write(Process&, T value) noexcept { value_.store(value, std::memory_order_release); }
+
+   private:
+    std::atomic<T> value_;
   };
 
   /// A word of data that is handed over through a Var: many of them lie side by side in a cache line. Who reads one with
