@@ -3,58 +3,60 @@
 
 #include <sys/mman.h>
 
-#include <cstdint>
+#include <boost/context/stack_context.hpp>
+#include <memory>
 #include <new>
 #include <utility>
 
 namespace kgate::lab::schedules {
 
 namespace {
-constexpr std::size_t stack_size = std::size_t{64} * 1024;
-}
+
+/// Stacks that take memory only where they are touched.
+struct lazy_stacks {
+  static constexpr std::size_t size = std::size_t{64} * 1024;
+
+  boost::context::stack_context allocate() const {
+    void* low = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (low == MAP_FAILED) throw std::bad_alloc();
+    boost::context::stack_context made;
+    made.size = size;
+    made.sp = static_cast<char*>(low) + size;
+    return made;
+  }
+  void deallocate(boost::context::stack_context& stack) const noexcept {
+    munmap(static_cast<char*>(stack.sp) - stack.size, stack.size);
+  }
+};
+
+}  // namespace
 
 fiber::fiber(std::function<void(fiber&)> body)
-    : body_(std::move(body)),
-      stack_(mmap(nullptr, stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
-  if (stack_ == MAP_FAILED) throw std::bad_alloc();
-  getcontext(&inside_);
-  inside_.uc_stack.ss_sp = stack_;
-  inside_.uc_stack.ss_size = stack_size;
-  inside_.uc_link = &outside_;
-  // makecontext passes ints only: the address travels in two halves.
-  const auto self = reinterpret_cast<std::uintptr_t>(this);
-  makecontext(&inside_, reinterpret_cast<void (*)()>(&fiber::enter), 2, static_cast<unsigned>(self >> 32),
-              static_cast<unsigned>(self & 0xFFFFFFFF));
-}
+    : body_(std::move(body)), inside_(std::allocator_arg, lazy_stacks{}, [this](boost::context::fiber&& caller) {
+        outside_ = std::move(caller);
+        try {
+          if (!unwind_) body_(*this);
+        } catch (const unwinding&) {
+        }
+        started_ = false;
+        return std::move(outside_);
+      }) {}
 
 fiber::~fiber() {
   if (started_) {
     unwind_ = true;
-    swapcontext(&outside_, &inside_);
+    inside_ = std::move(inside_).resume();
   }
-  munmap(stack_, stack_size);
 }
 
 void fiber::resume() {
   started_ = true;
-  swapcontext(&outside_, &inside_);
+  inside_ = std::move(inside_).resume();
 }
 
 void fiber::leave() {
-  swapcontext(&inside_, &outside_);
+  outside_ = std::move(outside_).resume();
   if (unwind_) throw unwinding{};
-}
-
-void fiber::enter(unsigned high, unsigned low) {
-  reinterpret_cast<fiber*>(static_cast<std::uintptr_t>(high) << 32 | low)->run();
-}
-
-void fiber::run() {
-  try {
-    body_(*this);
-  } catch (const unwinding&) {
-  }
-  started_ = false;
 }
 
 }  // namespace kgate::lab::schedules

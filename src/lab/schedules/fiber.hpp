@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <ucontext.h>
-
-#include <cstddef>
+#include <boost/context/fiber.hpp>
 #include <functional>
 
 namespace kgate::lab::schedules {
@@ -23,13 +21,10 @@ class fiber {
 
  private:
   struct unwinding {};
-  static void enter(unsigned high, unsigned low);
-  void run();
 
   std::function<void(fiber&)> body_;
-  void* stack_;
-  ucontext_t inside_{};
-  ucontext_t outside_{};
+  boost::context::fiber inside_;
+  boost::context::fiber outside_;
   bool started_ = false;
   bool unwind_ = false;
 };

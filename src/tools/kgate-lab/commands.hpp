@@ -22,8 +22,10 @@ command add_check(CLI::App& tool);
 command add_replay(CLI::App& tool);
 command add_rmr(CLI::App& tool);
 command add_space(CLI::App& tool);
+command add_experiment(CLI::App& tool);
 
 /// In the order in which --help shows them.
-inline constexpr command (*commands[])(CLI::App&) = {add_list, add_explain, add_check, add_rmr, add_space, add_replay};
+inline constexpr command (*commands[])(CLI::App&) = {add_list,  add_explain,    add_check, add_rmr,
+                                                     add_space, add_experiment, add_replay};
 
 }  // namespace kgate::tool

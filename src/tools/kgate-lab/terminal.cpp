@@ -62,11 +62,12 @@ std::string coloured(std::string_view text, colour c) {
 
 progress_line::progress_line() : wanted_(isatty(STDERR_FILENO) != 0) {}
 
-void progress_line::show(const lab::progress& now) {
+void progress_line::show(const lab::progress& now) { show(progress_text(now)); }
+
+void progress_line::show(const std::string& text) {
   if (!wanted_) return;
   // The last column stays free: writing there would move some terminals to the next line.
-  const std::string text = progress_text(now).substr(0, terminal_width(STDERR_FILENO).value_or(80) - 1);
-  write_all(STDERR_FILENO, "\r\033[K" + text);
+  write_all(STDERR_FILENO, "\r\033[K" + text.substr(0, terminal_width(STDERR_FILENO).value_or(80) - 1));
   shown_ = true;
 }
 

@@ -36,6 +36,7 @@ class progress_line {
 
   bool wanted() const { return wanted_; }
   void show(const lab::progress& now);
+  void show(const std::string& text);
   void clear();
 
  private:

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/multiprocessor/multiprocessor.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "kgate/core/contracts.hpp"
+
+namespace kgate::lab {
+
+multiprocessor::multiprocessor(const machine_costs& costs, int processors, int processes, std::uint64_t seed)
+    : costs_(costs),
+      rules_{costs.model, true},
+      copy_words_(costs.model == memory_model::dsm ? 0 : (static_cast<std::size_t>(processors) + 63) / 64),
+      random_(seed),
+      module_free_(costs.one_bus ? 1 : static_cast<std::size_t>(processors), 0),
+      processes_(static_cast<std::size_t>(processes)),
+      processors_(static_cast<std::size_t>(processors)) {
+  KGATE_EXPECTS(processors >= 1 && processors <= std::numeric_limits<std::int16_t>::max() && processes >= 1,
+                "a multiprocessor has 1 to 32767 processors and a process");
+  for (int p = 0; p < processes; ++p) {
+    processes_[static_cast<std::size_t>(p)].processor = p % processors;
+    processors_[static_cast<std::size_t>(p % processors)].ring.push_back(p);
+  }
+}
+
+multiprocessor::line multiprocessor::new_line(process_id home) {
+  const auto made = static_cast<line>(lines_.size());
+  const auto processors = static_cast<std::uint32_t>(processors_.size());
+  // What is local to nobody is spread over the modules, so that none is hot by accident.
+  const std::uint32_t module = home == nobody ? (made * 2'654'435'761U >> 8) % processors : home.value % processors;
+  lines_.push_back({.module = static_cast<std::uint16_t>(module)});
+  copies_.resize(lines_.size() * copy_words_, 0);
+  data_in_line_ = 0;
+  return made;
+}
+
+multiprocessor::line multiprocessor::data_line(process_id home) {
+  if (data_in_line_ == 0 || data_in_line_ >= costs_.words_per_line) new_line(home);
+  ++data_in_line_;
+  return static_cast<line>(lines_.size() - 1);
+}
+
+copy multiprocessor::copy_of(int processor, line where) const {
+  if (copy_words_ == 0) return copy::none;
+  if (lines_[where].owner == processor) return copy::exclusive;
+  return has_copy(processor, where) ? copy::shared : copy::none;
+}
+
+void multiprocessor::take_copy(int processor, line where, access_kind kind) {
+  if (copy_words_ == 0) return;
+  place& at = lines_[where];
+  std::uint64_t* const all = &copies_[where * copy_words_];
+  if (rules_.effective(kind) == access_kind::write) {
+    if (at.shared) std::fill(all, all + copy_words_, 0);
+    at.owner = static_cast<std::int16_t>(processor);
+  } else if (at.owner != processor) {
+    at.owner = -1;
+  }
+  all[static_cast<std::size_t>(processor) / 64] |= std::uint64_t{1} << (processor % 64);
+  at.shared = true;
+}
+
+void multiprocessor::access(int process, line where, access_kind kind, bool rmw) {
+  at_its_time(process);
+  const int here = processes_[static_cast<std::size_t>(process)].processor;
+  processor_state& c = processors_[static_cast<std::size_t>(here)];
+  c.time += costs_.step;
+  ++totals_.accesses;
+  if (rules_.remote(copy_of(here, where), kind, pid(here), pid(lines_[where].module))) {
+    ++totals_.remote;
+    nanoseconds& free = module_free_[costs_.one_bus ? 0 : lines_[where].module];
+    const nanoseconds start = std::max(c.time, free);
+    totals_.queued += start - c.time;
+    free = start + costs_.occupied;
+    c.time = start + costs_.remote;
+  } else {
+    c.time += costs_.local;
+  }
+  if (rmw) c.time += costs_.rmw;
+  take_copy(here, where, kind);
+}
+
+void multiprocessor::at_its_time(int process) {
+  process_state& p = processes_[static_cast<std::size_t>(process)];
+  const processor_state& c = processors_[static_cast<std::size_t>(p.processor)];
+  while (c.time > horizon_ || due(c)) p.here->leave();
+}
+
+void multiprocessor::wait_for(int process, line where) {
+  std::vector<int>& all = waiters_[where];
+  if (std::find(all.begin(), all.end(), process) == all.end()) all.push_back(process);
+  lines_[where].awaited = true;
+}
+
+void multiprocessor::no_longer_waits_for(int process, line where) {
+  const auto found = waiters_.find(where);
+  if (found != waiters_.end()) std::erase(found->second, process);
+}
+
+void multiprocessor::block(int process) {
+  process_state& p = processes_[static_cast<std::size_t>(process)];
+  if (std::exchange(p.told, false)) return;
+  p.waits = true;
+  do p.here->leave();
+  while (p.waits);
+}
+
+/// Whoever waits for this line may go on: at once if it is its turn, else when its turn comes.
+void multiprocessor::wake(int process, line where) {
+  const nanoseconds now = processors_[static_cast<std::size_t>(processes_[static_cast<std::size_t>(process)].processor)].time;
+  lines_[where].awaited = false;
+  const std::vector<int> woken = std::exchange(waiters_[where], {});
+  for (const int w : woken) {
+    process_state& p = processes_[static_cast<std::size_t>(w)];
+    if (!p.waits) {
+      p.told = true;
+      continue;
+    }
+    const bool idle = processes_[static_cast<std::size_t>(current(p.processor))].waits;
+    p.waits = false;
+    if (p.processor == running_ || !idle) continue;  // its processor has other work: it will be found at its turn
+    processor_state& c = processors_[static_cast<std::size_t>(p.processor)];
+    c.time = std::max(c.time, now);
+    if (due(c)) rotate(c);
+    plan(p.processor);
+    horizon_ = std::min(horizon_, c.time + costs_.remote);
+  }
+}
+
+/// The turns that are over by the processor's clock: those who waited have burnt theirs.
+void multiprocessor::rotate(processor_state& c) {
+  const nanoseconds turns = std::max<nanoseconds>(1, (c.time - c.slot) / turn());
+  c.at = (c.at + static_cast<std::size_t>(turns % static_cast<nanoseconds>(c.ring.size()))) % c.ring.size();
+  c.slot += turns * turn();
+  c.time = std::max(c.time, c.slot + costs_.context_switch);
+  ++totals_.preemptions;
+}
+
+/// When is this processor to be looked at next? Now, if the process whose turn it is does not wait; at the turn of the first that does
+/// not; never if all wait.
+void multiprocessor::plan(int processor) {
+  processor_state& c = processors_[static_cast<std::size_t>(processor)];
+  c.event = 0;
+  const std::size_t n = c.ring.size();
+  for (std::size_t d = 0; d < n; ++d) {
+    if (processes_[static_cast<std::size_t>(c.ring[(c.at + d) % n])].waits) continue;
+    c.event = ++event_number_;
+    events_.push({d == 0 ? c.time : c.slot + static_cast<nanoseconds>(d) * turn(), c.event, processor});
+    return;
+  }
+}
+
+void multiprocessor::run(const std::function<void(int)>& body) {
+  for (std::size_t i = 0; i < processes_.size(); ++i) {
+    process_state& p = processes_[i];
+    p.fiber = std::make_unique<schedules::fiber>([this, i, &body](schedules::fiber& self) {
+      processes_[i].here = &self;
+      body(static_cast<int>(i));
+      processes_[i].done = true;
+    });
+  }
+  // Turns begin at different times on different processors, as they would on a machine that has been running for a while.
+  for (std::size_t c = 0; c < processors_.size(); ++c) {
+    if (processors_[c].ring.size() > 1)
+      processors_[c].slot = -static_cast<nanoseconds>(random_() % static_cast<std::uint64_t>(costs_.quantum));
+    plan(static_cast<int>(c));
+  }
+  while (done_ < processes_.size()) {
+    drop_outdated();
+    if (events_.empty()) throw std::logic_error("the processes that are left wait for ever");
+    const event next = events_.top();
+    events_.pop();
+    drop_outdated();
+    horizon_ = events_.empty() ? std::numeric_limits<nanoseconds>::max() : events_.top().time + costs_.remote;
+    look_at(next.processor, next.time);
+  }
+}
+
+void multiprocessor::drop_outdated() {
+  while (!events_.empty() && processors_[static_cast<std::size_t>(events_.top().processor)].event != events_.top().number)
+    events_.pop();
+}
+
+void multiprocessor::look_at(int processor, nanoseconds now) {
+  processor_state& c = processors_[static_cast<std::size_t>(processor)];
+  c.event = 0;
+  c.time = std::max(c.time, now);
+  process_state& p = processes_[static_cast<std::size_t>(current(processor))];
+  if (p.waits || due(c)) {
+    rotate(c);
+    return plan(processor);
+  }
+  running_ = processor;
+  p.fiber->resume();
+  running_ = -1;
+  if (p.done) {
+    ++done_;
+    totals_.time = std::max(totals_.time, c.time);
+    p.fiber.reset();
+    c.ring.erase(c.ring.begin() + static_cast<std::ptrdiff_t>(c.at));
+    if (c.ring.empty()) return;
+    c.at %= c.ring.size();
+    c.slot = c.time;
+    c.time += costs_.context_switch;
+  }
+  plan(processor);
+}
+
+}  // namespace kgate::lab
