@@ -151,6 +151,33 @@ rmr_measurement sample_rmr(const catalog::choice& algorithm, int N, int k, const
 
 std::vector<rmr_claim_row> rmr_table(const rmr_table_options& options) { return table_maker(options).make(); }
 
+const char* case_text(catalog::bound_case when) {
+  switch (when) {
+    case catalog::bound_case::always:
+      return "";
+    case catalog::bound_case::alone:
+      return "alone";
+    case catalog::bound_case::contention:
+      return "contention c";
+  }
+  return "";
+}
+
+nlohmann::json to_json(const std::vector<rmr_claim_row>& rows) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const rmr_claim_row& row : rows) {
+    nlohmann::json measured = nlohmann::json::array();
+    for (const rmr_measurement& m : row.measured) measured.push_back(to_json(m, row.algorithm, row.model, row.formula));
+    all.push_back({{"source", row.source},
+                   {"algorithm", row.algorithm.id()},
+                   {"model", to_string(row.model)},
+                   {"formula", row.formula},
+                   {"case", case_text(row.when)},
+                   {"measured", std::move(measured)}});
+  }
+  return all;
+}
+
 nlohmann::json to_json(const rmr_measurement& m, const catalog::choice& algorithm, memory_model model, const std::string& formula) {
   nlohmann::json j{{"algorithm", algorithm.id()}, {"N", m.N}, {"k", m.k}, {"model", to_string(model)},
                    {"formula", formula}, {"exhaustive", m.exhaustive}};

@@ -64,6 +64,10 @@ struct rmr_table_options {
 /// All theorems and corollaries of Anderson & Moir.
 std::vector<rmr_claim_row> rmr_table(const rmr_table_options& options);
 
+/// "", "alone", "contention c".
+const char* case_text(catalog::bound_case when);
+
+nlohmann::json to_json(const std::vector<rmr_claim_row>& rows);
 nlohmann::json to_json(const rmr_measurement& m, const catalog::choice& algorithm, memory_model model, const std::string& formula);
 
 }  // namespace kgate::lab

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <unordered_set>
 
@@ -151,6 +152,14 @@ space_cell measure_space(const std::string& algorithm, int N, int k, const run_l
   }
   cell.values = one_variable ? p.variable(0).values.size() : seen.size();
   return cell;
+}
+
+nlohmann::json to_json(const space_cell& c) {
+  nlohmann::json j{
+      {"algorithm", c.algorithm}, {"N", c.N}, {"k", c.k}, {"values", c.values}, {"exhaustive", c.exhaustive}};
+  if (!c.lower_formula.empty()) j["lower"] = {{"formula", c.lower_formula}, {"value", c.lower}};
+  if (!c.upper_formula.empty()) j["upper"] = {{"formula", c.upper_formula}, {"value", c.upper}};
+  return j;
 }
 
 }  // namespace kgate::lab

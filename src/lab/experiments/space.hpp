@@ -4,6 +4,7 @@
 /// The values that the shared memory of Fischer et al.'s systems takes, beside the bounds of their paper.
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,5 +37,7 @@ const std::vector<std::string_view>& space_algorithms();
 /// Explores within the limits, by symmetry where that changes no count; random runs first, which also tell whether exploring is worth
 /// trying.
 space_cell measure_space(const std::string& algorithm, int N, int k, const run_limits& limits);
+
+nlohmann::json to_json(const space_cell& c);
 
 }  // namespace kgate::lab

@@ -8,6 +8,7 @@
 namespace kgate::lab::report {
 
 extern const std::string_view page_css;
+extern const std::string_view report_css;
 extern const std::string_view viewer_css;
 extern const std::string_view viewer_html;
 extern const std::string_view viewer_js;

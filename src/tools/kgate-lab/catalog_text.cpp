@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "lab/checker/check.hpp"
+
 namespace kgate::tool {
 
 namespace {
@@ -114,6 +116,18 @@ std::vector<std::string> promised_properties(const catalog::promises& promise) {
   add(promise.l_queuelike, "l-queuelike");
   add(promise.overtakings_max >= 0, "bounded-waiting");
   return all;
+}
+
+std::vector<std::string> default_properties(const catalog::choice& algorithm, bool symmetry) {
+  const auto promised = promised_properties(algorithm.promise());
+  std::vector<std::string> chosen;
+  for (const std::string_view name : lab::known_properties()) {
+    const bool basic =
+        name == "k-exclusion" || name == "deadlock-free" || name == "starvation-free" || name == "bounded-exit";
+    if (!basic && std::find(promised.begin(), promised.end(), name) == promised.end()) continue;
+    if (!symmetry || lab::is_safety(name)) chosen.emplace_back(name);
+  }
+  return chosen;
 }
 
 bool is_promised(const catalog::choice& algorithm, std::string_view property, int N, int k, int crashes) {

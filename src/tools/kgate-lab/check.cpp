@@ -50,18 +50,6 @@ struct plan {
   std::vector<std::string> notes;
 };
 
-std::vector<std::string> default_properties(const catalog::choice& algorithm, bool symmetry) {
-  const auto promised = promised_properties(algorithm.promise());
-  std::vector<std::string> chosen;
-  for (const std::string_view name : lab::known_properties()) {
-    const bool basic =
-        name == "k-exclusion" || name == "deadlock-free" || name == "starvation-free" || name == "bounded-exit";
-    if (!basic && std::find(promised.begin(), promised.end(), name) == promised.end()) continue;
-    if (!symmetry || lab::is_safety(name)) chosen.emplace_back(name);
-  }
-  return chosen;
-}
-
 void check_properties(const plan& p) {
   for (const std::string& name : p.request.properties) {
     if (name == "distinct-names" && !p.of.algorithm.promise().names)

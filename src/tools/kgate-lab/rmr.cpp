@@ -139,26 +139,14 @@ exit_code growth(const asked& a) {
   return exit_code::holds;
 }
 
-const char* case_text(catalog::bound_case when) {
-  switch (when) {
-    case catalog::bound_case::always:
-      return "";
-    case catalog::bound_case::alone:
-      return "alone";
-    case catalog::bound_case::contention:
-      return "contention c";
-  }
-  return "";
-}
-
 std::string human(const std::vector<lab::rmr_claim_row>& rows) {
   std::string text =
       "Remote memory references of a passage: measured/bound. Over all schedules, or, after >=, the worst that\n"
       "adversarial and random schedules found: a lower estimate.\n";
   for (const lab::rmr_claim_row& row : rows) {
     text += fmt::format("\n{}  {}  {}  {}{}{}\n", coloured(row.source, colour::bold), row.algorithm.id(),
-                        lab::to_string(row.model), row.formula, *case_text(row.when) != '\0' ? ", " : "",
-                        case_text(row.when));
+                        lab::to_string(row.model), row.formula, *lab::case_text(row.when) != '\0' ? ", " : "",
+                        lab::case_text(row.when));
     table cells;
     std::vector<std::string> head{"N,k"}, body{"worst/bound"};
     const auto flush = [&] {
@@ -199,21 +187,9 @@ exit_code everything(const asked& a) {
   const std::vector<lab::rmr_claim_row> rows = lab::rmr_table(options);
   line.clear();
   bool within = true;
-  nlohmann::json j = nlohmann::json::array();
-  for (const lab::rmr_claim_row& row : rows) {
-    nlohmann::json measured = nlohmann::json::array();
-    for (const lab::rmr_measurement& m : row.measured) {
-      within &= m.within();
-      measured.push_back(lab::to_json(m, row.algorithm, row.model, row.formula));
-    }
-    j.push_back({{"source", row.source},
-                 {"algorithm", row.algorithm.id()},
-                 {"model", lab::to_string(row.model)},
-                 {"formula", row.formula},
-                 {"case", case_text(row.when)},
-                 {"measured", std::move(measured)}});
-  }
-  print(a.json ? nlohmann::json{{"claims", std::move(j)}}.dump(2) + "\n" : human(rows));
+  for (const lab::rmr_claim_row& row : rows)
+    for (const lab::rmr_measurement& m : row.measured) within &= m.within();
+  print(a.json ? nlohmann::json{{"claims", lab::to_json(rows)}}.dump(2) + "\n" : human(rows));
   if (!within) return exit_code::violated;
   return options.interrupted->load() ? exit_code::undecided : exit_code::holds;
 }

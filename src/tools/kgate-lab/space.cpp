@@ -69,19 +69,11 @@ std::string human(const std::vector<lab::space_cell>& cells) {
          "UPPER     section 1, theorems 4.1 to 4.4; d(k) and c(k) as for this construction\n";
 }
 
-nlohmann::json to_json(const lab::space_cell& c) {
-  nlohmann::json j{
-      {"algorithm", c.algorithm}, {"N", c.N}, {"k", c.k}, {"values", c.values}, {"exhaustive", c.exhaustive}};
-  if (!c.lower_formula.empty()) j["lower"] = {{"formula", c.lower_formula}, {"value", c.lower}};
-  if (!c.upper_formula.empty()) j["upper"] = {{"formula", c.upper_formula}, {"value", c.upper}};
-  return j;
-}
-
 exit_code run(const asked& a) {
   const std::vector<lab::space_cell> cells = measure(a);
   if (a.json) {
     nlohmann::json all = nlohmann::json::array();
-    for (const lab::space_cell& c : cells) all.push_back(to_json(c));
+    for (const lab::space_cell& c : cells) all.push_back(lab::to_json(c));
     print((a.all ? all : all[0]).dump(2) + "\n");
   } else {
     print(human(cells));
