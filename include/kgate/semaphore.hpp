@@ -85,9 +85,10 @@ class basic_semaphore {
   void acquire(std::ptrdiff_t w = 1) {
     if (w == 1) [[likely]] {
       process p(counts_, experience_);
-      typename algorithm::Private mine;
-      if (!gate_.enter(p, mine, 1)) [[unlikely]]
-        wait_in_line(mine);
+      if (gate_.somebody_asleep(p)) [[unlikely]]
+        wait_past_sleepers();
+      else if (const word old = gate_.draw_tickets(p, 1); !L::had_free(old, 1)) [[unlikely]]
+        wait_with_ticket(old);
       note_grant();
     } else {
       acquire_patiently(w);
@@ -231,9 +232,15 @@ class basic_semaphore {
     KGATE_EXPECTS(L::free(gate_.look(p)) <= permits_.load(std::memory_order_relaxed),
                   "release of a permit that nobody holds");
   }
-  [[gnu::noinline]] void wait_in_line(typename algorithm::Private mine) {
+  [[gnu::noinline]] void wait_with_ticket(word old) {
     process p(counts_, experience_);
-    gate_.wait(p, mine);
+    typename algorithm::Private mine;
+    if (!gate_.enter_drawn(p, mine, old, 1)) gate_.wait(p, mine);
+  }
+  [[gnu::noinline]] void wait_past_sleepers() {
+    process p(counts_, experience_);
+    typename algorithm::Private mine;
+    if (!gate_.enter_past_sleepers(p, mine, 1)) gate_.wait(p, mine);
   }
   [[gnu::noinline]] void acquire_patiently(std::ptrdiff_t w) { acquire_within({}, w); }
   [[gnu::noinline]] bool acquire_within(const patience& until, std::ptrdiff_t w) {

@@ -22,6 +22,8 @@
 ///              K4  a place given up is (t, abandoned) until somebody moves it to (t, idle): that process, and no other, passes
 ///                  its permit on
 ///              K5  a phase lets at most 3b/8 permits loose and ends when all who waited at its start are admitted
+/// Doorway      up to the ticket. A process that finds no permit free and nobody awake in line hands the ticket back and hovers a
+///              bounded while before it draws for good: meanwhile it is not in line, and whoever comes may take what gets free
 /// Deviations   none. Limits: tickets wrap. A process that stalls between two of its statements while the others draw exactly
 ///              2^ticket_bits tickets may mistake its place for a new one.
 /// Memory model sequential consistency; K3 needs it
@@ -128,12 +130,39 @@ class ticket_gate {
 
   /// Draws w tickets. True: inside. False: wait() next.
   bool enter(Process& p, Private& mine, word w) {
-    mine.old = W.fetch_add(p["1"], w);
+    if (somebody_asleep(p)) [[unlikely]]
+      return enter_past_sleepers(p, mine, w);
+    const word old = draw_tickets(p, w);
+    if (!L::had_free(old, w)) [[unlikely]]
+      return enter_drawn(p, mine, old, w);
+    p.doorway_end();
+    return true;
+  }
+  /// enter() in steps, for callers that keep the usual case short. First: if somebody sleeps, enter_past_sleepers does it all.
+  bool somebody_asleep([[maybe_unused]] Process& p) {
+    if constexpr (b > 0) return quota::somebody_asleep(Q.v.read(p["0q"]));
+    return false;
+  }
+  /// Second: W as it was. Inside if w permits were free, else enter_drawn() next.
+  word draw_tickets(Process& p, word w) { return W.fetch_add(p["1"], w); }
+  /// Third. A ticket that does not admit at once is handed back, if nobody else is in line or those who are sleep, and the
+  /// process hovers first.
+  bool enter_drawn(Process& p, Private& mine, word old, word w) {
     mine.w = w;
-    if constexpr (b > 0) {
-      if (!L::had_free(mine.old, w)) [[unlikely]]
-        return reconsider(p, mine);
+    mine.old = old;
+    if (w == 1 && L::in_line(old) == 0 && W.compare_and_swap(p["1u"], static_cast<word>(old + 1), old))
+      return enter_past_sleepers(p, mine, 1);
+    p.doorway_end();
+    return false;
+  }
+  /// Looks for a permit before it draws a ticket.
+  [[gnu::noinline]] bool enter_past_sleepers(Process& p, Private& mine, word w) {
+    mine.w = w;
+    if (w == 1 && hover(p)) {
+      p.doorway_end();
+      return true;
     }
+    mine.old = W.fetch_add(p["1v"], w);
     p.doorway_end();
     return L::had_free(mine.old, w);
   }
@@ -342,6 +371,9 @@ class ticket_gate {
     WordVar v;
   };
 
+  /// How many may leave before a hovering process draws its ticket.
+  static constexpr word passes_max = static_cast<word>(b > 0 ? b / 4 : std::min<word>(64, L::ticket_mask / 4));
+
   CellVar& at(word t) { return G[static_cast<std::size_t>(t) & (R - 1)]; }
   cell mark(word t, place s) const {
     return static_cast<cell>(static_cast<cell>(static_cast<cell>(t >> std::countr_zero(R)) << 3) |
@@ -442,37 +474,28 @@ class ticket_gate {
     return at(u).compare_and_swap(p["21"], mark(u, place::abandoned), mark(u, place::idle));
   }
 
-  // What follows is for b > 0 only: permits let loose while the first in line sleeps.
-
-  /// A ticket that does not admit at once is handed back, if nobody drew one since, and the process hovers first.
-  [[gnu::noinline]] bool reconsider(Process& p, Private& mine) {
-    const word drawn = static_cast<word>(mine.old + mine.w);
-    if (mine.w == 1 && W.compare_and_swap(p["1u"], drawn, mine.old)) {
-      if (hover(p)) return true;
-      mine.old = W.fetch_add(p["1v"], mine.w);
-    }
-    p.doorway_end();
-    return L::had_free(mine.old, mine.w);
-  }
-
-  /// Looks for a permit a while before it draws a ticket: a thread that runs can use one at once. Gives way when b/4 have
-  /// left meanwhile.
+  /// Looks for a permit a while before it draws a ticket: a thread that runs can use one at once. Gives way when enough have
+  /// left meanwhile, and where nobody may be overtaken, when somebody is in line.
   [[gnu::noinline]] bool hover(Process& p) {
     spinner<M> spin(p);
     word first = 0;
     bool looked = false;
     for (int gap = 1;; looked = true, gap = std::min(2 * gap, 32)) {  // every look takes the word away from its user
-      if (quota::loose(Q.v.read(p["31"])) > 0 && take_loose(p)) return spin.won();
+      if constexpr (b > 0) {
+        if (quota::loose(Q.v.read(p["31"])) > 0 && take_loose(p)) return spin.won();
+      }
       const word seen = W.read(p["32"]);
       if (!looked) first = L::E(seen);
       if (L::had_free(seen, 1)) {
         if (W.compare_and_swap(p["33"], seen, static_cast<word>(seen + 1))) return spin.won();
-      } else if (L::in_line(seen) > 0 && !quota::somebody_asleep(Q.v.read(p["34"]))) {
+      } else if (L::in_line(seen) > 0 && !somebody_asleep(p)) {
         return false;
       }
-      if (L::wrapped(static_cast<word>(L::E(seen) - first)) > b / 4 || !spin.again(gap)) return false;
+      if (L::wrapped(static_cast<word>(L::E(seen) - first)) > passes_max || !spin.again(gap)) return false;
     }
   }
+
+  // What follows is for b > 0 only: permits let loose while the first in line sleeps.
 
   /// Asleep, and not yet nudged in vain.
   bool drowsy(Process& p, word t) {

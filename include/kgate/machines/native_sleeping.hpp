@@ -58,28 +58,38 @@ struct native_sleeping {
   struct Memory {};
 
   /// How long spinning was worth it lately, for all who wait at one place. Under an adaptive policy spins that came to nothing
-  /// make the next ones shorter, but now and then a long one is tried, or two threads that could meet would both go on
-  /// sleeping.
+  /// make the next ones shorter, until there are none; but now and then, less and less often, a long one is tried, or two
+  /// threads that could meet would both go on sleeping.
   class Experience {
    public:
     int budget() noexcept {
-      if constexpr (requires { Policy::adapts; }) {
+      if constexpr (adapts) {
         const int now = spins_.load(std::memory_order_relaxed);
-        if (now >= Policy::spins || waits_.fetch_add(1, std::memory_order_relaxed) % 16 != 0) return now;
+        if (now >= Policy::spins ||
+            waits_.fetch_add(1, std::memory_order_relaxed) % trials_.load(std::memory_order_relaxed) != 0)
+          return now;
       }
       return Policy::spins;
     }
-    void learn([[maybe_unused]] bool won) noexcept {
-      if constexpr (requires { Policy::adapts; }) {
+    /// `used` pauses were spent, with this end.
+    void learn([[maybe_unused]] bool won, [[maybe_unused]] int used) noexcept {
+      if constexpr (adapts) {
         const int now = spins_.load(std::memory_order_relaxed);
-        const int next = won ? Policy::spins : std::max(now / 2, Policy::spins / 16);
+        const int next = won ? Policy::spins : now / 2 < Policy::spins / 16 ? 0 : now / 2;
         if (next != now) spins_.store(next, std::memory_order_relaxed);
+        const bool trial_failed = !won && now < Policy::spins && used >= Policy::spins;
+        const unsigned trials = trials_.load(std::memory_order_relaxed);
+        const unsigned wanted = won ? trials_min : trial_failed ? std::min(2 * trials, trials_max) : trials;
+        if (wanted != trials) trials_.store(wanted, std::memory_order_relaxed);
       }
     }
 
    private:
+    static constexpr bool adapts = requires { Policy::adapts; };
+    static constexpr unsigned trials_min = 16, trials_max = 1024;
     std::atomic<int> spins_{Policy::spins};
     std::atomic<unsigned> waits_{0};
+    std::atomic<unsigned> trials_{trials_min};  ///< one wait in so many is a trial
   };
 
   class Process {
@@ -179,7 +189,7 @@ struct native_sleeping {
     Spinner& operator=(const Spinner&) = delete;
     bool again(int pauses = 1) noexcept {
       if (used_ >= budget_) {
-        experience_.learn(false);
+        if (used_ > 0) experience_.learn(false, used_);
         return false;
       }
       used_ += pauses;
@@ -187,7 +197,7 @@ struct native_sleeping {
       return true;
     }
     bool won() noexcept {
-      if (used_ > 0) experience_.learn(true);
+      if (used_ > 0) experience_.learn(true, used_);
       return true;
     }
 
