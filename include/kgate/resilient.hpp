@@ -14,6 +14,8 @@
 /// are there. How to choose K: docs/objects.md.
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -37,6 +39,8 @@ class lone_object {
  public:
   explicit lone_object(const T& initial) : state_(initial) {}
   typename T::result apply(int, const typename T::operation& op) noexcept { return state_.apply(op); }
+  static constexpr std::size_t blocks() noexcept { return 1; }
+  static constexpr std::size_t block_bytes() noexcept { return sizeof(T); }
 
  private:
   T state_;
@@ -62,10 +66,7 @@ class resilient {
   resilient& operator=(const resilient&) = delete;
 
   /// Carries out op, waiting while K others are at work.
-  result apply(const operation& op) {
-    const basic_slot<Slots> mine(slots_);
-    return object_.apply(static_cast<int>(mine.number()), op);
-  }
+  result apply(const operation& op) { return carry_out(basic_slot<Slots>(slots_), op); }
   /// Nothing if K others are at work now: then op was not carried out.
   [[nodiscard]] std::optional<result> try_apply(const operation& op) {
     return applied(basic_slot<Slots>(slots_, std::try_to_lock), op);
@@ -84,6 +85,9 @@ class resilient {
 
   /// How many may work at once; one less may die.
   static constexpr int size() noexcept { return K; }
+  /// K+1 blocks of this many bytes hold the state and K results; a single one if K = 1.
+  std::size_t blocks() const noexcept { return object_.blocks(); }
+  std::size_t block_bytes() const noexcept { return object_.block_bytes(); }
   /// The slots that nobody works in now.
   std::ptrdiff_t available() const noexcept { return slots_.available(); }
 
@@ -92,7 +96,15 @@ class resilient {
 
   std::optional<result> applied(const basic_slot<Slots>& mine, const operation& op) {
     if (!mine) return std::nullopt;
-    return object_.apply(static_cast<int>(mine.number()), op);
+    return carry_out(mine, op);
+  }
+  /// Slots that know at a glance who is inside save the object looking after the others.
+  result carry_out(const basic_slot<Slots>& mine, const operation& op) {
+    const auto name = static_cast<int>(mine.number());
+    if constexpr (K > 1 && requires { slots_.taken(); })
+      return object_.apply(name, op, [this](auto&) -> std::uint64_t { return slots_.taken(); });
+    else
+      return object_.apply(name, op);
   }
 
   Slots slots_;

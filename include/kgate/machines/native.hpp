@@ -151,6 +151,9 @@ struct native {
       }
     }
 
+    /// For those who sleep on the variable themselves.
+    std::atomic<T>& atomic() noexcept { return value_; }
+
    private:
     friend struct native;
 

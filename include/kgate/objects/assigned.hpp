@@ -13,6 +13,8 @@
 /// Deviations   none
 /// Evidence     tests/objects (all interleavings of 3 processes with k = 2, one of them stalled for ever)
 
+#include <cstdint>
+
 #include "kgate/core/machine.hpp"
 
 namespace kgate {
@@ -31,12 +33,22 @@ class assigned {
   result apply(Process& p, const operation& op) {
     typename Assignment::Private mine{};
     assignment_.acquire(p, mine);
-    const result got = object_.apply(p, mine.name, op);
+    const result got = carry_out(p, mine.name, op);
     assignment_.release(p, mine);
     return got;
   }
 
  private:
+  /// Tells the object who is inside if both can speak of it.
+  result carry_out(Process& p, int name, const operation& op) {
+    constexpr bool counts_names = requires(Assignment & a) { a.taken_names(p); };
+    constexpr bool copies = requires(Object & o) { o.blocks(); };
+    if constexpr (counts_names && copies)
+      return object_.apply(p, name, op, [this](Process& q) -> std::uint64_t { return assignment_.taken_names(q); });
+    else
+      return object_.apply(p, name, op);
+  }
+
   Assignment assignment_;
   Object object_;
 };

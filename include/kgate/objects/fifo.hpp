@@ -9,22 +9,25 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kgate/objects/sequential.hpp"
+
 namespace kgate {
 
 template <class Value = std::int64_t, std::size_t Capacity = 16>
 class fifo_queue {
-  static_assert(std::is_trivially_copyable_v<Value> && Capacity > 0);
-  enum kind : std::uint64_t { pushes, pops };
+  static_assert(std::is_trivially_copyable_v<Value> && alignof(Value) <= 8 && Capacity > 0);
+  using number = number_beside<Value>;
+  enum kind : number { pushes, pops };
 
  public:
   struct operation {
-    std::uint64_t what = pushes;
+    number what = pushes;
     Value value{};
   };
   /// Whether it could be done: nothing is pushed into a full queue, nothing popped from an empty one. The value is the one
   /// pushed or popped.
   struct result {
-    std::uint64_t done = 0;
+    number done = 0;
     Value value{};
     explicit operator bool() const noexcept { return done != 0; }
   };
@@ -48,14 +51,11 @@ class fifo_queue {
   std::size_t size() const noexcept { return count_; }
   /// What is to be copied.
   std::size_t used_bytes() const noexcept {
-    return values_at + (count_ < Capacity ? count_ : Capacity) * sizeof(Value);
+    return sizeof(number) + (count_ < Capacity ? count_ : Capacity) * sizeof(Value);
   }
 
  private:
-  static constexpr std::size_t values_at =
-      (sizeof(std::uint64_t) + alignof(Value) - 1) / alignof(Value) * alignof(Value);
-
-  std::uint64_t count_ = 0;
+  number count_ = 0;
   Value values_[Capacity]{};
 };
 

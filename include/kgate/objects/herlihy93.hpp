@@ -24,13 +24,15 @@
 ///                  read W after the first was there, and A after that
 /// Why the last look needs no validation
 ///              By I4 the version it finds has q's result; by I2 whatever is written into that block later has it too.
-/// Deviations   D1  the first attempt is made without announcing: an operation that meets nobody never writes A. Others help
-///                  nobody in this attempt, but the attempt helps the others
+/// Deviations   D1  the first attempt is made without announcing, so an operation that meets nobody never writes A; it carries
+///                  out what others have announced all the same, as every attempt must (I4)
 ///              D2  tags and a look at W after copying instead of load-linked and the check fields of the blocks
 ///              D3  after two lost attempts the result is there (I4), so there is neither a second look at the toggle nor a
 ///                  delay that doubles
 ///              D4  of a state that says how much of it is used (objects/sequential.hpp) only that is copied
-///              The source numbers no statements; 4-8 look, 9-11 commit, 12-13 announce, 14-15 take the result.
+///              D5  who has not entered (an assignment of names knows) has announced nothing and needs no result: such names are
+///                  passed over. That is read after W (4), so I4 holds: who announced before is seen inside
+///              The source numbers no statements; 3-8 look, 9-11 commit, 12-13 announce, 14-15 take the result.
 /// Memory model sequential consistency for W and A. For the words of S and O acquire and release suffice:
 ///              - what is read after W was written before the compare-and-swap that W was read from, or later;
 ///              - if later, then by an owner after the compare-and-swap that retired the block; reading that word with acquire
@@ -41,7 +43,9 @@
 ///              own steps, mutants (no validation, no toggles, no tag, a block too few); recorded native histories; stalled
 ///              and killed processes
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -95,6 +99,15 @@ constexpr std::size_t words_of_block(std::size_t k) {
 
 }  // namespace detail
 
+/// Who may be inside the object: a bit for each name. A name's bit must be set before its process enters and until it has left.
+inline constexpr std::uint64_t all_present = ~std::uint64_t{0};
+struct everybody {
+  template <class Process>
+  constexpr std::uint64_t operator()(Process&) const {
+    return all_present;
+  }
+};
+
 /// K: given with the constructor.
 inline constexpr int at_runtime = 0;
 
@@ -128,31 +141,19 @@ class herlihy93 {
   }
 
   /// Carries op out for the process that is `name` here, 0..K-1: nobody else may be at the same time. A process that died in
-  /// here keeps its name for ever.
-  result apply(Process& p, int name, const operation& op) {
+  /// here keeps its name for ever. `present` is who may be in here now (D5).
+  template <class Present = everybody>
+  result apply(Process& p, int name, const operation& op, const Present& present = {}) {
     const auto me = static_cast<std::size_t>(name);
     copy c(k_);
     if constexpr (Rules::tries_first) {
-      if (look(p, c)) {
+      if (look(p, c, present)) {
         carry_out(c);
         const result mine = c.state.value().apply(op);
         if (commit(p, c, me)) return mine;
       }
     }
-    const bool toggle = !A[me].read(p["12"]);
-    const in_words<operation> words(op);
-    for (std::size_t i = 0; i < operation_words; ++i) O[me * operation_stride + i].write(p["13"], words.get(i));
-    A[me].write(p["13"], toggle);
-    for (int lost = 0; lost < 2; ++lost) {
-      if (!look(p, c)) continue;
-      if (c.bit(me) == toggle) return c.results[me].value();
-      carry_out(c);
-      if (commit(p, c, me)) return c.results[me].value();
-    }
-    const std::size_t current = index(W.read(p["14"])) * block_stride() + results_at(me);
-    in_words<result> mine;
-    for (std::size_t i = 0; i < result_words; ++i) mine.set(i, S[current + i].read(p["15"]));
-    return mine.value();
+    return apply_announced(p, me, op, c, present);
   }
 
   /// The memory of one block, and how many there are.
@@ -203,6 +204,7 @@ class herlihy93 {
     void flip(std::size_t q) { bits[q / 64] ^= word{1} << (q % 64); }
 
     word seen = 0;
+    word present = 0;
     in_words<T> state;
     local_array<word, detail::words_of_bits(K)> bits;
     local_array<in_words<result>, K> results;
@@ -211,25 +213,40 @@ class herlihy93 {
     local_array<in_words<operation>, K> announced;
   };
 
+  /// How many words of a state to copy so that `used` are. Where several lie in a cache line, whole lines: a loop whose length
+  /// changes from time to time costs more than some words too many.
+  static std::size_t words_to_copy(std::size_t used) { return std::min(detail::whole_lines<M>(used), state_words); }
+
+  /// Every process whose bit is set; all of them if they are too many for a word.
+  template <class Do>
+  [[gnu::always_inline]] void for_each(word present, Do&& act) const {
+    if (processes() > 64 || present == all_present) {
+      for (std::size_t q = 0; q < processes(); ++q) act(q);
+    } else {
+      for (; present != 0; present &= present - 1) act(static_cast<std::size_t>(std::countr_zero(present)));
+    }
+  }
+
   /// Copies the current version and what is announced. False if another version became current meanwhile: then the copy may be
   /// torn and nothing may be done with it.
-  bool look(Process& p, copy& c) {
+  template <class Present>
+  [[gnu::always_inline]] bool look(Process& p, copy& c, const Present& present) {
     c.seen = W.read(p["4"]);
     const std::size_t block = index(c.seen) * block_stride();
     c.state.set(0, S[block].read(p["5"]));
-    const std::size_t used = used_words(c.state);
+    const std::size_t used = words_to_copy(used_words(c.state));
     for (std::size_t i = 1; i < used; ++i) c.state.set(i, S[block + i].read(p["5"]));
     for (std::size_t i = 0; i < detail::words_of_bits(processes()); ++i)
       c.bits[i] = S[block + state_words + i].read(p["5"]);
-    for (std::size_t q = 0; q < processes(); ++q)
-      for (std::size_t i = 0; i < result_words; ++i) c.results[q].set(i, S[block + results_at(q) + i].read(p["5"]));
+    c.present = present(p["3"]);
     c.pending_count = 0;
-    for (std::size_t q = 0; q < processes(); ++q) {
-      if (A[q].read(p["6"]) == c.bit(q) && Rules::compares_toggles) continue;
+    for_each(c.present, [&](std::size_t q) {
+      for (std::size_t i = 0; i < result_words; ++i) c.results[q].set(i, S[block + results_at(q) + i].read(p["5"]));
+      if (A[q].read(p["6"]) == c.bit(q) && Rules::compares_toggles) return;
       for (std::size_t i = 0; i < operation_words; ++i)
         c.announced[c.pending_count].set(i, O[q * operation_stride + i].read(p["6"]));
       c.pending[c.pending_count++] = static_cast<std::uint16_t>(q);
-    }
+    });
     return !Rules::validates || W.read(p["7"]) == c.seen;
   }
 
@@ -243,18 +260,39 @@ class herlihy93 {
   }
 
   /// Makes the copy the current version, if the version it came from still is.
-  bool commit(Process& p, const copy& c, std::size_t me) {
+  [[gnu::always_inline]] bool commit(Process& p, const copy& c, std::size_t me) {
     const std::size_t mine = spare[me * spare_stride].read(p["9"]);
     const std::size_t block = mine * block_stride();
-    const std::size_t used = used_words(c.state);
+    const std::size_t used = words_to_copy(used_words(c.state));
     for (std::size_t i = 0; i < used; ++i) S[block + i].write(p["10"], c.state.get(i));
     for (std::size_t i = 0; i < detail::words_of_bits(processes()); ++i)
       S[block + state_words + i].write(p["10"], c.bits[i]);
-    for (std::size_t q = 0; q < processes(); ++q)
+    for_each(c.present, [&](std::size_t q) {
       for (std::size_t i = 0; i < result_words; ++i) S[block + results_at(q) + i].write(p["10"], c.results[q].get(i));
+    });
     if (!W.compare_and_swap(p["11"], c.seen, successor(c.seen, mine))) return false;
     spare[me * spare_stride].write(p["11"], index(c.seen));
     return true;
+  }
+
+  /// The way of those who were overtaken; apart, so that the others' way is short.
+  template <class Present>
+  [[gnu::noinline]] result apply_announced(Process& p, std::size_t me, const operation& op, copy& c,
+                                           const Present& present) {
+    const bool toggle = !A[me].read(p["12"]);
+    const in_words<operation> words(op);
+    for (std::size_t i = 0; i < operation_words; ++i) O[me * operation_stride + i].write(p["13"], words.get(i));
+    A[me].write(p["13"], toggle);
+    for (int lost = 0; lost < 2; ++lost) {
+      if (!look(p, c, present)) continue;
+      if (c.bit(me) == toggle) return c.results[me].value();
+      carry_out(c);
+      if (commit(p, c, me)) return c.results[me].value();
+    }
+    const std::size_t current = index(W.read(p["14"])) * block_stride() + results_at(me);
+    in_words<result> mine;
+    for (std::size_t i = 0; i < result_words; ++i) mine.set(i, S[current + i].read(p["15"]));
+    return mine.value();
   }
 
   std::size_t k_;

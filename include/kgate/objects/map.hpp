@@ -8,16 +8,24 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kgate/objects/sequential.hpp"
+
 namespace kgate {
 
 template <class Key = std::int64_t, class Value = std::int64_t, std::size_t Capacity = 16>
 class small_map {
-  static_assert(std::is_trivially_copyable_v<Key> && std::is_trivially_copyable_v<Value> && Capacity > 0);
-  enum kind : std::uint64_t { finds, puts, erases };
+  static_assert(std::is_trivially_copyable_v<Key> && std::is_trivially_copyable_v<Value> && alignof(Key) <= 8 &&
+                alignof(Value) <= 8 && Capacity > 0);
+  struct entry {
+    Key key;
+    Value value;
+  };
+  using number = number_beside<entry>;
+  enum kind : number { finds, puts, erases };
 
  public:
   struct operation {
-    std::uint64_t what = finds;
+    number what = finds;
     Key key{};
     Value value{};
   };
@@ -57,18 +65,11 @@ class small_map {
   std::size_t size() const noexcept { return count_; }
   /// What is to be copied.
   std::size_t used_bytes() const noexcept {
-    return entries_at + (count_ < Capacity ? count_ : Capacity) * sizeof(entry);
+    return sizeof(number) + (count_ < Capacity ? count_ : Capacity) * sizeof(entry);
   }
 
  private:
-  struct entry {
-    Key key;
-    Value value;
-  };
-  static constexpr std::size_t entries_at =
-      (sizeof(std::uint64_t) + alignof(entry) - 1) / alignof(entry) * alignof(entry);
-
-  std::uint64_t count_ = 0;
+  number count_ = 0;
   entry entries_[Capacity]{};
 };
 

@@ -8,22 +8,25 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kgate/objects/sequential.hpp"
+
 namespace kgate {
 
 template <class Value = std::int64_t, std::size_t Capacity = 16>
 class priority_queue {
-  static_assert(std::is_trivially_copyable_v<Value> && Capacity > 0);
-  enum kind : std::uint64_t { inserts, deletes_min };
+  static_assert(std::is_trivially_copyable_v<Value> && alignof(Value) <= 8 && Capacity > 0);
+  using number = number_beside<Value>;
+  enum kind : number { inserts, deletes_min };
 
  public:
   struct operation {
-    std::uint64_t what = inserts;
+    number what = inserts;
     Value value{};
   };
   /// Whether it could be done: nothing is inserted into a full queue, nothing deleted from an empty one. The value is the one
   /// inserted or deleted.
   struct result {
-    std::uint64_t done = 0;
+    number done = 0;
     Value value{};
     explicit operator bool() const noexcept { return done != 0; }
   };
@@ -55,14 +58,11 @@ class priority_queue {
   std::size_t size() const noexcept { return count_; }
   /// What is to be copied.
   std::size_t used_bytes() const noexcept {
-    return offsetof_heap + (count_ < Capacity ? count_ : Capacity) * sizeof(Value);
+    return sizeof(number) + (count_ < Capacity ? count_ : Capacity) * sizeof(Value);
   }
 
  private:
-  static constexpr std::size_t offsetof_heap =
-      (sizeof(std::uint64_t) + alignof(Value) - 1) / alignof(Value) * alignof(Value);
-
-  std::uint64_t count_ = 0;
+  number count_ = 0;
   Value heap_[Capacity]{};
 };
 

@@ -36,6 +36,10 @@ concept Sequential = std::is_trivially_copyable_v<T> && std::is_trivially_copyab
   noexcept->std::same_as<typename T::result>;
 };
 
+/// A number that lies beside values of type T without a gap: half a word beside small ones, so that less is copied.
+template <class T>
+using number_beside = std::conditional_t<alignof(T) <= 4, std::uint32_t, std::uint64_t>;
+
 /// A value as machine words, which is how it is copied in and out of shared memory.
 template <class T>
 class in_words {

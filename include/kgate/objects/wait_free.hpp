@@ -26,10 +26,12 @@ class wait_free {
   wait_free& operator=(const wait_free&) = delete;
 
   /// Carries out op. `thread` must be in 0..K-1, or the program stops; no two may use the same at once.
-  result apply(int thread, const operation& op) noexcept {
+  /// @param present  who may be inside now: a function of a process that returns a bit for each number, see kgate::resilient
+  template <class Present = everybody>
+  result apply(int thread, const operation& op, const Present& present = {}) noexcept {
     KGATE_EXPECTS(thread >= 0 && thread < K, "a thread of a wait-free object is numbered 0..K-1");
     typename machine::Process p(pid(thread));
-    return object_.apply(p, thread, op);
+    return object_.apply(p, thread, op, present);
   }
 
   static constexpr int threads() noexcept { return K; }

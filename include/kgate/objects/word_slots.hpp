@@ -14,10 +14,11 @@
 #include <stdexcept>
 #include <stop_token>
 
-#include "kgate/core/cache_line.hpp"
+#include "kgate/algorithms/word_names.hpp"
 #include "kgate/core/contracts.hpp"
 #include "kgate/core/futex.hpp"
 #include "kgate/core/wait_policy.hpp"
+#include "kgate/machines/native.hpp"
 
 namespace kgate {
 
@@ -31,10 +32,7 @@ class word_slots {
   static constexpr std::ptrdiff_t max() noexcept { return 32; }
 
   /// @throws std::invalid_argument unless 1 <= k <= max()
-  explicit word_slots(std::ptrdiff_t k) : k_(k) {
-    if (k < 1 || k > max()) throw std::invalid_argument("word_slots: k must be 1..32");
-    free_.store(static_cast<std::uint32_t>((std::uint64_t{1} << k) - 1), std::memory_order_seq_cst);
-  }
+  explicit word_slots(std::ptrdiff_t k) : names_(memory_, 0, checked(k)) {}
   word_slots(const word_slots&) = delete;
   word_slots& operator=(const word_slots&) = delete;
 
@@ -42,11 +40,9 @@ class word_slots {
     return *acquire_unless([] { return false; }, look);
   }
   [[nodiscard]] std::optional<std::ptrdiff_t> try_acquire() noexcept {
-    std::uint32_t seen = free_.load(std::memory_order_seq_cst);
-    while (seen != 0)
-      if (free_.compare_exchange_weak(seen, seen & (seen - 1), std::memory_order_seq_cst))
-        return std::countr_zero(seen);
-    return std::nullopt;
+    process p(pid(0));
+    names::Private mine;
+    return names_.try_acquire(p, mine) ? std::optional<std::ptrdiff_t>(mine.name) : std::nullopt;
   }
   template <class Rep, class Period>
   [[nodiscard]] std::optional<std::ptrdiff_t> try_acquire_for(
@@ -54,32 +50,47 @@ class word_slots {
     using clock = std::chrono::steady_clock;
     if (const auto got = try_acquire()) return got;
     const auto begin = clock::now();
-    const auto left = [&] { return timeout - (clock::now() - begin); };
-    if (left() <= left().zero()) return std::nullopt;
-    return acquire_unless([&] { return left() <= left().zero(); },
-                          std::min<std::chrono::duration<double>>(std::chrono::duration<double>(timeout), look));
+    const auto over = [&] { return clock::now() - begin >= timeout; };
+    if (over()) return std::nullopt;
+    return acquire_unless(over, std::min<seconds>(timeout, look));
   }
   [[nodiscard]] std::optional<std::ptrdiff_t> acquire(std::stop_token stop) noexcept {
     return acquire_unless([&] { return stop.stop_requested(); }, look);
   }
 
   void release(std::ptrdiff_t number) noexcept {
-    KGATE_EXPECTS(number >= 0 && number < k_, "release of a slot that does not exist");
-    const std::uint32_t bit = std::uint32_t{1} << number;
-    KGATE_EXPECTS((free_.fetch_or(bit, std::memory_order_seq_cst) & bit) == 0, "release of a slot that nobody holds");
-    // A sleeper raises sleepers_ before the kernel looks whether free_ is still 0: one of the two sees the other.
-    if (sleepers_.load(std::memory_order_seq_cst) != 0) futex_wake(free_, 1, futex_scope::machine);
+    KGATE_EXPECTS(number >= 0 && number < size(), "release of a slot that does not exist");
+    process p(pid(0));
+    KGATE_EXPECTS(names_.give_back(p, static_cast<int>(number)), "release of a slot that nobody holds");
+    // A sleeper raises sleepers_ before the kernel looks whether a slot is free: one of the two sees the other.
+    if (sleepers_.load(std::memory_order_seq_cst) != 0) futex_wake(names_.word().atomic(), 1, futex_scope::machine);
   }
 
-  std::ptrdiff_t size() const noexcept { return k_; }
-  std::ptrdiff_t available() const noexcept { return std::popcount(free_.load(std::memory_order_seq_cst)); }
+  std::ptrdiff_t size() const noexcept { return names_.size(); }
+  std::ptrdiff_t available() const noexcept {
+    return std::popcount(names_.word().atomic().load(std::memory_order_seq_cst));
+  }
+  /// The slots that are taken, a bit each.
+  std::uint32_t taken() noexcept {
+    process p(pid(0));
+    return names_.taken_names(p);
+  }
 
  private:
-  static constexpr std::chrono::duration<double> look{0.02};
+  using machine = native<spin>;
+  using process = machine::Process;
+  using names = word_names<machine, std::uint32_t>;
+  using seconds = std::chrono::duration<double>;
+  static constexpr seconds look{0.02};
   static constexpr int spins = 200;
 
+  static int checked(std::ptrdiff_t k) {
+    if (k < 1 || k > max()) throw std::invalid_argument("word_slots: k must be 1..32");
+    return static_cast<int>(k);
+  }
+
   template <class GiveUp>
-  std::optional<std::ptrdiff_t> acquire_unless(GiveUp&& give_up, std::chrono::duration<double> nap) noexcept {
+  std::optional<std::ptrdiff_t> acquire_unless(GiveUp&& give_up, seconds nap) noexcept {
     for (int round = 0;; ++round) {
       if (const auto got = try_acquire()) return got;
       if (give_up()) return std::nullopt;
@@ -89,14 +100,14 @@ class word_slots {
       }
       const std::timespec length{0, static_cast<long>(nap.count() * 1e9)};
       sleepers_.fetch_add(1, std::memory_order_seq_cst);
-      futex_wait(free_, 0, &length, futex_scope::machine);
+      futex_wait(names_.word().atomic(), 0, &length, futex_scope::machine);
       sleepers_.fetch_sub(1, std::memory_order_seq_cst);
     }
   }
 
-  alignas(cache_line) std::atomic<std::uint32_t> free_;
+  [[no_unique_address]] machine::Memory memory_;
+  mutable names names_;
   std::atomic<std::uint32_t> sleepers_{0};  // one that is killed asleep stays counted: then wake-ups are tried in vain
-  std::ptrdiff_t k_;
 };
 
 }  // namespace kgate

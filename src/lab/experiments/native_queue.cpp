@@ -189,7 +189,7 @@ queue_curves run_native_queue(const native_queue_request& request) {
   std::vector<int> processes = request.processes;
   if (processes.empty())
     for (const int each : {1, 2, 3, 4, 6, 8}) processes.push_back(each * result.processors);
-  const long operations = request.operations > 0 ? request.operations : setting_of(request.figure).operations;
+  const long operations = request.operations > 0 ? request.operations : native_operations(request.figure);
 
   std::vector<contender> all = contenders(request);
   const int measurements = request.repetitions * static_cast<int>(processes.size() * all.size());

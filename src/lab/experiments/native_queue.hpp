@@ -14,7 +14,7 @@ namespace kgate::lab {
 
 struct native_queue_request {
   queue_figure figure = queue_figure::fig10;
-  long operations = 0;                             ///< in all; 0: the paper's number
+  long operations = 0;                             ///< in all; 0: native_operations(figure)
   std::vector<int> processes;                      ///< P; empty: 1, 2, 3, 4, 6 and 8 for each processor
   int repetitions = 3;                             ///< of each point
   double seconds_max = 1;                          ///< of one measurement; what is not done then is left undone
@@ -22,6 +22,10 @@ struct native_queue_request {
   const std::atomic<bool>* interrupted = nullptr;  ///< set when the user asks to stop: the points so far are returned
   std::function<void(const std::string& curve, int done, int all)> report;  ///< before each measurement
 };
+
+/// The paper's number of operations times twenty: what took its machines many quanta of the scheduler takes one of today's
+/// processors a few milliseconds, and would be over before anybody is preempted.
+constexpr long native_operations(queue_figure f) { return 20L * setting_of(f).operations; }
 
 /// The processors this program may use.
 int native_processors();

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What is measured: the paper's priority queue, shared by threads or processes in various ways.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kgate/objects/priority_queue.hpp"
+
+namespace kgate::bench {
+
+/// The paper does not print the size of its queue; 16 places, half full at the start.
+using queue = priority_queue<std::int64_t, 16>;
+queue half_full();
+
+/// One way to share the queue.
+struct contender {
+  std::string name;
+  std::function<double(int threads, double seconds)> run;  ///< operations a second
+  std::size_t bytes = 0;                                   ///< of the whole object
+  std::size_t blocks = 0;                                  ///< copies of the state in it, for those that copy
+  std::size_t block_bytes = 0;
+};
+std::vector<contender> threads_contenders();
+
+/// Processes instead of threads, of which one is stopped inside an operation, again and again.
+struct preemption {
+  int processes = 16;
+  double stopped = 0.020;  ///< seconds: about what a preempted thread of 16 on two processors waits for its next turn
+  double between =
+      0.004;  ///< seconds from its continuation to the next one's stop: about a turn; 0 stops nobody at all
+};
+struct preempted_contender {
+  std::string name;
+  std::function<double(const preemption&, double seconds)> run;  ///< operations a second
+};
+std::vector<preempted_contender> processes_contenders();
+
+}  // namespace kgate::bench

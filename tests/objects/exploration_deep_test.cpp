@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// More operations, and the assignment of kgate::slots.
+
+#include "resilient_explored.hpp"
+
+namespace kgate::lab {
+namespace {
+
+TEST(WaitFreeExploredDeep, TwoProcessesThreeOperationsEach) {
+  const operations_result r = explored<pair, wait_free_operations<pair>>(2, 2, 3);
+  EXPECT_TRUE(r.complete);
+  EXPECT_TRUE(r.linearizable) << r.why;
+  EXPECT_FALSE(r.waited);
+  EXPECT_EQ(r.own_steps_max, 58);  // all three attempts lost, and the last look
+}
+
+TEST(ResilientExploredDeep, ThreeProcessesWithTheAssignmentOfSlots) {
+  expect_linearizable<tiny, slots_names>(40'000'000);
+}
+
+TEST(ResilientExploredDeep, TheOthersEndThoughOneStallsForEver) {
+  EXPECT_EQ((ends_despite<pair, papers_names>(1, std::uint64_t{5} << 30)), verdict::holds);
+}
+
+}  // namespace
+}  // namespace kgate::lab

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+/// K-1 threads stall for good inside apply, K-1 processes are killed or stopped there, and the others go on.
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <new>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "kgate/resilient.hpp"
+
+namespace kgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Where a thread stops inside an operation: after so many more calls of apply, its own or another's; -1: never.
+thread_local int stalls_after = -1;
+/// Told when it has stopped, and when it may go on.
+struct stall {
+  std::atomic<int> stopped{0};
+  std::atomic<bool> over{false};
+};
+stall* stalls_at = nullptr;
+
+/// A counter whose operation stops those who were told to.
+struct stalling_counter : counter {
+  result apply(const operation& op) noexcept {
+    if (stalls_after >= 0 && stalls_after-- == 0) {
+      ++stalls_at->stopped;
+      while (!stalls_at->over) std::this_thread::sleep_for(1ms);
+    }
+    return counter::apply(op);
+  }
+};
+
+/// K-1 of many threads stall, each at another of its calls; the rest make all their operations.
+template <int K, class Apply>
+void others_finish(int threads, Apply&& apply) {
+  constexpr int each = 2000;
+  stall here;
+  stalls_at = &here;
+  std::atomic<int> finished{0};
+  {
+    std::vector<std::jthread> all;
+    for (int t = 0; t < threads; ++t)
+      all.emplace_back([&, t] {
+        if (t < K - 1) {
+          stalls_after = 3 * t;
+          while (!here.over) apply(t, counter::add(0));
+          return;
+        }
+        while (here.stopped < K - 1) std::this_thread::yield();
+        for (int i = 0; i < each; ++i) apply(t, counter::add(1));
+        ++finished;
+      });
+    const auto begin = std::chrono::steady_clock::now();
+    while (finished < threads - (K - 1) && std::chrono::steady_clock::now() - begin < 60s)
+      std::this_thread::sleep_for(1ms);
+    EXPECT_EQ(here.stopped, K - 1);
+    EXPECT_EQ(finished, threads - (K - 1));
+    EXPECT_EQ(apply(K - 1, counter::read()), std::int64_t{each} * (threads - (K - 1)));
+    here.over = true;
+  }
+}
+
+TEST(Stalled, WaitFreeGoesOnWithOneThreadLeft) {
+  wait_free<stalling_counter, 4> object;
+  others_finish<4>(4, [&](int t, const counter::operation& op) { return object.apply(t, op); });
+}
+
+TEST(Stalled, ResilientGoesOnWithOneSlotLeft) {
+  resilient<stalling_counter, 4> object;
+  others_finish<4>(8, [&](int, const counter::operation& op) { return object.apply(op); });
+}
+
+TEST(Stalled, ResilientBehindSlotsGoesOnWithOneSlotLeft) {
+  resilient<stalling_counter, 3, slots> object;
+  others_finish<3>(6, [&](int, const counter::operation& op) { return object.apply(op); });
+}
+
+/// Memory that outlives and is shared by forked processes.
+template <class T>
+struct shared {
+  void* memory = ::mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  T* object = memory == MAP_FAILED ? throw std::bad_alloc() : ::new (memory) T();
+  shared() = default;
+  shared(const shared&) = delete;
+  shared& operator=(const shared&) = delete;
+  ~shared() { ::munmap(memory, sizeof(T)); }
+  T* operator->() const { return object; }
+};
+
+constexpr int K = 4;
+constexpr int processes_in_all = 7;
+
+struct scene {
+  resilient<stalling_counter, K> object;
+  stall here;
+  std::array<std::atomic<long>, processes_in_all> done{};  // operations whose end the process has seen
+};
+
+pid_t start(const std::function<void()>& body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    body();
+    ::_exit(0);
+  }
+  return child;
+}
+
+bool ends_within(pid_t child, std::chrono::seconds limit) {
+  const auto begin = std::chrono::steady_clock::now();
+  int status = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() - begin > limit) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, &status, 0);
+      return false;
+    }
+    std::this_thread::sleep_for(1ms);
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void work(scene& s, int who, long operations) {
+  for (long i = 0; i < operations; ++i) {
+    s.object.apply(counter::add(1));
+    ++s.done[static_cast<std::size_t>(who)];
+  }
+}
+
+/// What was counted is what was done, and perhaps the one operation of each that was killed.
+void expect_counted(scene& s) {
+  long sure = 0;
+  for (const auto& one : s.done) sure += one;
+  const long counted = static_cast<long>(s.object.apply(counter::read()));
+  EXPECT_GE(counted, sure);
+  EXPECT_LE(counted, sure + K - 1);
+}
+
+TEST(Killed, ProcessesInsideApplyDoNotStopTheOthers) {
+  const shared<scene> s;
+  stalls_at = &s->here;
+  std::vector<pid_t> victims, workers;
+  for (int i = 0; i < K - 1; ++i)
+    victims.push_back(start([&] {
+      stalls_after = 2 * i;
+      work(*s.object, i, 1000);
+    }));
+  while (s->here.stopped < K - 1) std::this_thread::sleep_for(1ms);
+  for (const pid_t v : victims) ::kill(v, SIGKILL);
+  for (const pid_t v : victims) ::waitpid(v, nullptr, 0);
+  EXPECT_EQ(s->object.available(), 1);  // the dead keep theirs
+  for (int i = K - 1; i < processes_in_all; ++i) workers.push_back(start([&] { work(*s.object, i, 5000); }));
+  for (const pid_t w : workers) EXPECT_TRUE(ends_within(w, 60s));
+  expect_counted(*s.object);
+}
+
+TEST(Killed, ProcessesAnywhereDoNotStopTheOthers) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 20; ++round) {
+    const shared<scene> s;
+    std::vector<pid_t> all;
+    for (int i = 0; i < processes_in_all; ++i)
+      all.push_back(start([&] { work(*s.object, i, i < K - 1 ? 1'000'000'000 : 5000); }));
+    for (int i = 0; i < K - 1; ++i) {
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
+      ::kill(all[static_cast<std::size_t>(i)], SIGKILL);
+      ::waitpid(all[static_cast<std::size_t>(i)], nullptr, 0);
+    }
+    for (int i = K - 1; i < processes_in_all; ++i)
+      ASSERT_TRUE(ends_within(all[static_cast<std::size_t>(i)], 60s)) << "round " << round;
+    expect_counted(*s.object);
+  }
+}
+
+TEST(Stopped, ProcessesGoOnWhereTheyWere) {
+  const shared<scene> s;
+  std::vector<pid_t> all;
+  for (int i = 0; i < processes_in_all; ++i) all.push_back(start([&] { work(*s.object, i, 20000); }));
+  for (int i = 0; i < K - 1; ++i) ::kill(all[static_cast<std::size_t>(i)], SIGSTOP);
+  for (int i = K - 1; i < processes_in_all; ++i) EXPECT_TRUE(ends_within(all[static_cast<std::size_t>(i)], 60s));
+  for (int i = 0; i < K - 1; ++i) ::kill(all[static_cast<std::size_t>(i)], SIGCONT);
+  for (int i = 0; i < K - 1; ++i) EXPECT_TRUE(ends_within(all[static_cast<std::size_t>(i)], 60s));
+  EXPECT_EQ(s->object.apply(counter::read()), 20000 * processes_in_all);
+}
+
+}  // namespace
+}  // namespace kgate
