@@ -14,7 +14,7 @@ namespace {
 
 /// All threads alternate insertions and deletions until time is up.
 template <class Apply>
-double operations_per_second(int threads, double seconds, Apply&& apply) {
+double operations_per_second(int threads, int rounds_between, double seconds, Apply&& apply) {
   using clock = std::chrono::steady_clock;
   std::atomic<bool> over{false};
   std::atomic<long> done{0};
@@ -25,9 +25,16 @@ double operations_per_second(int threads, double seconds, Apply&& apply) {
       all.emplace_back([&, t] {
         long count = 0;
         std::uint64_t random = static_cast<std::uint64_t>(t) + 1;
+        const auto compute = [&](int rounds) {
+          for (int i = 0; i < rounds; ++i) {
+            random = random * 6364136223846793005U + 1442695040888963407U;
+            asm volatile("" : "+r"(random));
+          }
+        };
         for (; !over.load(std::memory_order_relaxed); count += 2) {
-          random = random * 6364136223846793005U + 1442695040888963407U;
+          compute(rounds_between + 1);
           apply(t, queue::insert(static_cast<std::int64_t>(random >> 50)));
+          compute(rounds_between);
           apply(t, queue::delete_min());
         }
         done += count;
@@ -45,9 +52,9 @@ contender of(std::string name) {
   c.bytes = sizeof(Object);
   const auto probe = std::make_unique<Object>();
   if constexpr (requires { probe->blocks(); }) c.blocks = probe->blocks(), c.block_bytes = probe->block_bytes();
-  c.run = [](int threads, double seconds) {
+  c.run = [](int threads, int rounds_between, double seconds) {
     const auto object = std::make_unique<Object>(half_full());
-    return operations_per_second(threads, seconds, [&](int t, const queue::operation& op) {
+    return operations_per_second(threads, rounds_between, seconds, [&](int t, const queue::operation& op) {
       if constexpr (requires { object->apply(t, op); })
         object->apply(t, op);
       else

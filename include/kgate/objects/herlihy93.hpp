@@ -43,7 +43,6 @@
 ///              own steps, mutants (no validation, no toggles, no tag, a block too few); recorded native histories; stalled
 ///              and killed processes
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -147,7 +146,9 @@ class herlihy93 {
     const auto me = static_cast<std::size_t>(name);
     copy c(k_);
     if constexpr (Rules::tries_first) {
-      if (look(p, c, present)) {
+      // It has announced nothing, so it need not look after itself.
+      const auto others = [&](Process& q) { return present(q) & ~(word{1} << (me % 64)); };
+      if (look(p, c, others)) {
         carry_out(c);
         const result mine = c.state.value().apply(op);
         if (commit(p, c, me)) return mine;
@@ -213,17 +214,35 @@ class herlihy93 {
     local_array<in_words<operation>, K> announced;
   };
 
-  /// How many words of a state to copy so that `used` are. Where several lie in a cache line, whole lines: a loop whose length
-  /// changes from time to time costs more than some words too many.
-  static std::size_t words_to_copy(std::size_t used) { return std::min(detail::whole_lines<M>(used), state_words); }
+  // Four words a round: these loops are what an operation costs.
+  static void read_state(Process& p, Data* from, in_words<T>& to, std::size_t i, std::size_t used) {
+    for (; i + 4 <= used; i += 4) {
+      to.set(i, from[i].read(p["5"]));
+      to.set(i + 1, from[i + 1].read(p["5"]));
+      to.set(i + 2, from[i + 2].read(p["5"]));
+      to.set(i + 3, from[i + 3].read(p["5"]));
+    }
+    for (; i < used; ++i) to.set(i, from[i].read(p["5"]));
+  }
+  static void write_state(Process& p, const in_words<T>& from, Data* to, std::size_t used) {
+    std::size_t i = 0;
+    for (; i + 4 <= used; i += 4) {
+      to[i].write(p["10"], from.get(i));
+      to[i + 1].write(p["10"], from.get(i + 1));
+      to[i + 2].write(p["10"], from.get(i + 2));
+      to[i + 3].write(p["10"], from.get(i + 3));
+    }
+    for (; i < used; ++i) to[i].write(p["10"], from.get(i));
+  }
 
   /// Every process whose bit is set; all of them if they are too many for a word.
   template <class Do>
   [[gnu::always_inline]] void for_each(word present, Do&& act) const {
-    if (processes() > 64 || present == all_present) {
+    if (processes() > 64) {
       for (std::size_t q = 0; q < processes(); ++q) act(q);
     } else {
-      for (; present != 0; present &= present - 1) act(static_cast<std::size_t>(std::countr_zero(present)));
+      for (present &= all_present >> (64 - processes()); present != 0; present &= present - 1)
+        act(static_cast<std::size_t>(std::countr_zero(present)));
     }
   }
 
@@ -234,8 +253,7 @@ class herlihy93 {
     c.seen = W.read(p["4"]);
     const std::size_t block = index(c.seen) * block_stride();
     c.state.set(0, S[block].read(p["5"]));
-    const std::size_t used = words_to_copy(used_words(c.state));
-    for (std::size_t i = 1; i < used; ++i) c.state.set(i, S[block + i].read(p["5"]));
+    read_state(p, &S[block], c.state, 1, used_words(c.state));
     for (std::size_t i = 0; i < detail::words_of_bits(processes()); ++i)
       c.bits[i] = S[block + state_words + i].read(p["5"]);
     c.present = present(p["3"]);
@@ -263,8 +281,7 @@ class herlihy93 {
   [[gnu::always_inline]] bool commit(Process& p, const copy& c, std::size_t me) {
     const std::size_t mine = spare[me * spare_stride].read(p["9"]);
     const std::size_t block = mine * block_stride();
-    const std::size_t used = words_to_copy(used_words(c.state));
-    for (std::size_t i = 0; i < used; ++i) S[block + i].write(p["10"], c.state.get(i));
+    write_state(p, c.state, &S[block], used_words(c.state));
     for (std::size_t i = 0; i < detail::words_of_bits(processes()); ++i)
       S[block + state_words + i].write(p["10"], c.bits[i]);
     for_each(c.present, [&](std::size_t q) {

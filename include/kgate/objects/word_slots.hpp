@@ -62,8 +62,11 @@ class word_slots {
     KGATE_EXPECTS(number >= 0 && number < size(), "release of a slot that does not exist");
     process p(pid(0));
     KGATE_EXPECTS(names_.give_back(p, static_cast<int>(number)), "release of a slot that nobody holds");
-    // A sleeper raises sleepers_ before the kernel looks whether a slot is free: one of the two sees the other.
-    if (sleepers_.load(std::memory_order_seq_cst) != 0) futex_wake(names_.word().atomic(), 1, futex_scope::machine);
+    // A sleeper raises sleepers_ before the kernel looks whether a slot is free: one of the two sees the other. One woken at a
+    // time is enough: it lowers waking_ before it looks for a slot, so either it finds ours or we see waking_ low.
+    if (sleepers_.load(std::memory_order_seq_cst) != 0 && waking_.load(std::memory_order_seq_cst) == 0 &&
+        waking_.exchange(1, std::memory_order_seq_cst) == 0)
+      futex_wake(names_.word().atomic(), 1, futex_scope::machine);
   }
 
   std::ptrdiff_t size() const noexcept { return names_.size(); }
@@ -102,11 +105,13 @@ class word_slots {
       sleepers_.fetch_add(1, std::memory_order_seq_cst);
       futex_wait(names_.word().atomic(), 0, &length, futex_scope::machine);
       sleepers_.fetch_sub(1, std::memory_order_seq_cst);
+      waking_.store(0, std::memory_order_seq_cst);  // also who was not woken: one who was may have died
     }
   }
 
   [[no_unique_address]] machine::Memory memory_;
   mutable names names_;
+  std::atomic<std::uint32_t> waking_{0};    // somebody was woken and has not looked yet
   std::atomic<std::uint32_t> sleepers_{0};  // one that is killed asleep stays counted: then wake-ups are tried in vain
 };
 
