@@ -23,10 +23,6 @@ struct native_queue_request {
   std::function<void(const std::string& curve, int done, int all)> report;  ///< before each measurement
 };
 
-/// The paper's number of operations times twenty: what took its machines many quanta of the scheduler takes one of today's
-/// processors a few milliseconds, and would be over before anybody is preempted.
-constexpr long native_operations(queue_figure f) { return 20L * setting_of(f).operations; }
-
 /// The processors this program may use.
 int native_processors();
 
