@@ -119,9 +119,19 @@ TEST_P(BucketsWithoutSupervisor, SimulateTheSystemWithOne) {
   EXPECT_GT(distributed, 1000) << "the state must have been distributed for this to say anything";
   EXPECT_GT(handed_over, 10);
 }
+TEST_P(BucketsWithoutSupervisor, BearHostileSchedules) {
+  const int N = GetParam().N, k = GetParam().k;
+  for (unsigned seed = 1; seed <= 3; ++seed) {
+    const auto account = supervised_walk<bucket_system<>>(N, k, seed).run(600000, k - 1, 2, schedule::hostile);
+    ASSERT_FALSE(HasFatalFailure());
+    EXPECT_EQ(account.crashed, k - 1);
+    EXPECT_GT(account.entries, 40);
+    EXPECT_LT(account.waited_max, 380000) << "the crashes come after a third of the run";
+  }
+}
 INSTANTIATE_TEST_SUITE_P(Sizes, BucketsWithoutSupervisor,
                          testing::Values(size{3, 1, 20000}, size{5, 1, 20000}, size{7, 2, 60000}, size{12, 2, 60000},
-                                         size{16, 3, 120000}));
+                                         size{16, 3, 120000}, size{24, 3, 149000}));
 
 }  // namespace
 }  // namespace kgate::flbb79

@@ -110,6 +110,14 @@ TEST_P(QueueWithoutSupervisor, SimulatesTheSystemWithOne) {
   EXPECT_GT(distributed, 1000);
   EXPECT_GT(handed_over, 10);
 }
+TEST_P(QueueWithoutSupervisor, BearsHostileSchedules) {
+  const auto [N, k, steps, waited_max] = GetParam();
+  const auto account = supervised_walk<fifo_system>(N, k, 3).run(4 * steps, k - 1, 2, schedule::hostile);
+  ASSERT_FALSE(HasFatalFailure());
+  EXPECT_EQ(account.crashed, k - 1);
+  EXPECT_GT(account.entries, 20);
+  EXPECT_LT(account.waited_max, 5 * steps / 2) << "the crashes come after a third of the run";
+}
 INSTANTIATE_TEST_SUITE_P(Sizes, QueueWithoutSupervisor,
                          testing::Values(size{4, 1, 100000, 30000}, size{8, 2, 300000, 150000},
                                          size{12, 3, 1000000, 600000}));

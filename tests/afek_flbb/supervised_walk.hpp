@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A random run of a system without supervisor, beside the system with one that it simulates (S1-S3 of the paper): after
+/// A random or hostile run of a system without supervisor, beside the system with one that it simulates (S1-S3 of the paper): after
 /// every step the simulated variable and the workers' states must be those of the real system, and whoever is said to hold the
 /// supervisor's state must hold it.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -14,6 +16,10 @@
 #include "kgate/algorithms/flbb79_supervisor.hpp"
 
 namespace kgate::flbb79 {
+
+/// Who moves next and who crashes. Hostile: some are fast, some slow and some stand still, drawn afresh now and then, and those crash
+/// who hold the supervisor's state or are being told it.
+enum class schedule { random, hostile };
 
 template <SupervisedSystem System>
 class supervised_walk {
@@ -37,21 +43,25 @@ class supervised_walk {
     long supervisor_steps = 0;
     long handed_over = 0;  ///< states received through a channel
     long waited_max = 0;   ///< most steps of all processes between one process's arrival and its entry
+    int crashed = 0;
   };
 
   /// `steps` steps; from a third of them on, up to `crashes` processes stop for good in their trying region. Processes in their
   /// remainder start with probability 1 / `rest`.
-  account run(long steps, int crashes, int rest) {
+  account run(long steps, int crashes, int rest, schedule by = schedule::random) {
     std::vector<long> since(static_cast<std::size_t>(N_), -1);
-    int down = 0;
+    std::vector<unsigned> pace(static_cast<std::size_t>(N_), 1);
     for (long i = 0; i < steps && !testing::Test::HasFatalFailure(); ++i) {
+      if (by == schedule::hostile && i % 200 == 0)
+        for (unsigned& each : pace) each = std::array{0u, 1u, 1u, 32u}[random_() % 4];
       const auto p = static_cast<std::size_t>(random_() % static_cast<unsigned>(N_));
-      if (crashed_[p]) continue;
+      if (crashed_[p] || random_() % 32 >= pace[p] * (by == schedule::hostile ? 1 : 32)) continue;
       const region before = System::where(me_[p].w);
       if (before == region::remainder && random_() % static_cast<unsigned>(rest) != 0) continue;
-      if (down < crashes && i > steps / 3 && before == region::entry && random_() % 50 == 0) {
+      if (account_.crashed < crashes && i > steps / 3 && before == region::entry && random_() % 50 == 0 &&
+          (by == schedule::random || knows_the_state(p))) {
         crashed_[p] = true;
-        ++down;
+        ++account_.crashed;
         continue;
       }
       step(p);
@@ -72,6 +82,12 @@ class supervised_walk {
 
  private:
   using Local = supervised_process<System>;
+
+  bool knows_the_state(std::size_t p) const {
+    if (me_[p].s == 0) return false;
+    const slot_status status = V_.status[slot(me_[p])];
+    return status == slot_status::CURRENT || status == slot_status::RECEIVE;
+  }
 
   void step(std::size_t p) {
     const bool receiving = me_[p].s != 0 && V_.status[slot(me_[p])] == slot_status::RECEIVE;

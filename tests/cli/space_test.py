@@ -27,6 +27,23 @@ class Space(LabTest):
         self.assertLess(6, cell["values"])
         self.assertLess(cell["values"], cell["upper"]["value"])
 
+    def test_many_processes(self):
+        """N = 8 is beyond what trying all renamings can do."""
+        self.assertEqual(self.cell("flbb79-tickets", 8, 2)["values"], 648)
+        self.assertEqual(self.cell("flbb79-count", 32, 2)["values"], 3)
+
+    def test_all(self):
+        cells = self.lab_json(HOLDS, "space", "--all", "--time-max", "20ms")
+        systems = ["flbb79-count", "flbb79-bank", "flbb79-tickets", "flbb79-bounded", "flbb79-fifo"]
+        sizes = [(N, k) for k in (1, 2) for N in range(k + 1, 9)]
+        self.assertEqual([(c["algorithm"], c["N"], c["k"]) for c in cells], [(s, N, k) for s in systems for N, k in sizes])
+        for cell in cells:
+            self.assertGreater(cell["values"], 0)
+            if cell["algorithm"] == "flbb79-count":
+                self.assertIs(cell["exhaustive"], True)
+            if "upper" in cell:
+                self.assertLessEqual(cell["values"], cell["upper"]["value"])
+
     def test_the_bank_multiplies_its_lock(self):
         cell = self.cell("flbb79-bank", 3, 2)
         self.assertLessEqual(cell["values"], cell["upper"]["value"])

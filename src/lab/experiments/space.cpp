@@ -8,8 +8,8 @@
 #include <unordered_set>
 
 #include "lab/catalog/models.hpp"
-#include "lab/checker/symmetry.hpp"
 #include "lab/checker/walker.hpp"
+#include "lab/experiments/crowd.hpp"
 
 namespace kgate::lab {
 
@@ -104,11 +104,9 @@ class contents {
   std::unordered_set<std::string> seen_;
 };
 
-/// Random runs in which arrivals are now rare, now frequent, so that both empty and crowded systems are seen.
+/// A random run as walk_crowd() makes it.
 void walk(program& p, contents& seen, const run_limits& limits) {
-  run_limits part = limits;
-  part.seconds_max = limits.seconds_max / 2;
-  watch w(part);
+  watch w(limits);
   std::mt19937 random(1);
   walker run(p);
   for (long i = 0; i < walk_steps; ++i) {
@@ -137,20 +135,25 @@ space_cell measure_space(const std::string& algorithm, int N, int k, const run_l
   set_bounds(cell, limits);
   const catalog::choice choice = find_algorithm(algorithm);
   program p(make_model(choice, N, k), N, k, {});
+  run_limits part = limits;
+  part.seconds_max = limits.seconds_max / 4;
+  if (p.variables() == 1 && choice.base->symmetric) {
+    walk_crowd(p, walk_steps, part);
+    cell.exhaustive = explore_crowd(p, limits).complete;
+    cell.values = p.variable(0).values.size();
+    return cell;
+  }
   contents seen;
-  walk(p, seen, limits);
-  const bool one_variable = p.variables() == 1;
+  walk(p, seen, part);
   const double entries = static_cast<double>(N) * p.locals(0) * static_cast<double>(p.variable(0).values.size());
   if (entries <= table_entries_max) {
     explore_options options;
     options.find_exclusion = options.find_names = false;
-    // Renaming processes changes nothing in a variable that names none, but it does in an array with an element for each.
-    options.symmetry = one_variable && choice.base->symmetric && N <= symmetric_processes_max;
     exploration e = explore(p, options, limits);
     cell.exhaustive = e.complete;
-    if (!one_variable) seen.add(e, p.variables());
+    seen.add(e, p.variables());
   }
-  cell.values = one_variable ? p.variable(0).values.size() : seen.size();
+  cell.values = seen.size();
   return cell;
 }
 

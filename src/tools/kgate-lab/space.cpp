@@ -33,6 +33,13 @@ std::vector<lab::space_cell> measure(const asked& a) {
   limits.memory_max = std::uint64_t{3} << 30;
   limits.seconds_max = a.time_max.empty() ? 10 : parse_duration("--time-max", a.time_max);
   limits.interrupted = &catch_interrupts();
+  progress_line line;
+  std::string now_measured;
+  if (line.wanted())
+    limits.report = [&](lab::progress now) {
+      if (!now_measured.empty()) now.phase = now_measured.c_str();
+      line.show(now);
+    };
   std::vector<lab::space_cell> cells;
   if (!a.all) {
     if (a.algorithm.empty() || a.N.empty() || a.k.empty())
@@ -48,8 +55,10 @@ std::vector<lab::space_cell> measure(const asked& a) {
   if (!a.algorithm.empty() || !a.N.empty() || !a.k.empty()) throw usage_error("--all goes with no algorithm, -N or -k");
   for (const std::string_view algorithm : lab::space_algorithms())
     for (int k = 1; k <= all_k_max; ++k)
-      for (int N = k + 1; N <= all_N_max; ++N)
+      for (int N = k + 1; N <= all_N_max; ++N) {
+        now_measured = fmt::format("{} N={} k={}: exploring", algorithm, N, k);
         cells.push_back(lab::measure_space(std::string(algorithm), N, k, limits));
+      }
   return cells;
 }
 
@@ -90,7 +99,7 @@ command add_space(CLI::App& tool) {
   o->add_option("ALGO", it->algorithm, "One of the systems of Fischer et al.");
   o->add_option("-N", it->N, "How many processes there are")->type_name("N");
   o->add_option("-k", it->k, "How many may be inside")->type_name("K");
-  o->add_flag("--all", it->all, "Every system, k = 1 and 2, N up to 8");
+  o->add_flag("--all", it->all, "Every system, k = 1 and 2, N up to 8: 65 counts");
   o->add_option("--time-max", it->time_max, "For each count, as in 30s or 5m; default 10s")->type_name("D");
   o->add_flag("--json", it->json, "The result for programs");
   o->footer(
