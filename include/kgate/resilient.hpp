@@ -19,6 +19,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <type_traits>
 #include <utility>
 
 #include "kgate/objects/counter.hpp"
@@ -52,10 +53,13 @@ class lone_object {
 /// the others go on if up to K-1 threads stop for ever inside apply, wherever: preempted, stopped by a debugger, killed. With
 /// K stopped inside, everybody waits. K = 1 is an ordinary lock.
 ///
-/// @tparam Slots  who may work, and under which number: kgate::slots, in some fairness, or word_slots; made as Slots(K).
-///                With word_slots the object contains no pointers and may be placed in memory that processes share.
-template <Sequential T, int K, class Slots = word_slots>
+/// @tparam Slots  who may work, and under which number: kgate::slots, in some fairness, or word_slots, which is the default up
+///                to K = 32; made as Slots(K). With word_slots the object contains no pointers and may be placed in memory that
+///                processes share.
+template <Sequential T, int K, class Slots = std::conditional_t<K <= word_slots::max(), word_slots, slots>>
 class resilient {
+  static_assert(K >= 1);
+
  public:
   using operation = typename T::operation;
   using result = typename T::result;

@@ -117,6 +117,8 @@ TEST(Constructions, GiveWhatTheSequentialObjectGives) {
   like_std_priority_queue([&](const heap::operation& op) { return one.apply(op); });
   resilient<heap, 4, slots> in_order;
   like_std_priority_queue([&](const heap::operation& op) { return in_order.apply(op); });
+  resilient<heap, 40> many;
+  like_std_priority_queue([&](const heap::operation& op) { return many.apply(op); });
   locked<heap> behind_mutex;
   like_std_priority_queue([&](const heap::operation& op) { return behind_mutex.apply(op); });
   mcs_locked<heap> behind_queue(2);
@@ -203,7 +205,9 @@ TEST(WordSlots, GiveDistinctNumbersAndTakeThemBack) {
   word_slots all(32);
   for (int i = 0; i < 32; ++i) EXPECT_EQ(all.acquire(), i);
   EXPECT_FALSE(all.try_acquire());
+  EXPECT_FALSE(all.try_acquire_for(0ms));
   EXPECT_FALSE(all.try_acquire_for(5ms));
+  EXPECT_TRUE(word_slots(1).try_acquire_for(std::chrono::hours::max()));
   all.release(17);
   EXPECT_EQ(all.available(), 1);
   EXPECT_EQ(all.try_acquire(), 17);

@@ -23,9 +23,11 @@ inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
   ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT | static_cast<int>(scope), expected, timeout, nullptr, 0);
 }
 
-inline void futex_wake(std::atomic<std::uint32_t>& word, int count = INT_MAX,
+/// Wakes up to `count` sleepers; how many there were.
+inline long futex_wake(std::atomic<std::uint32_t>& word, int count = INT_MAX,
                        futex_scope scope = futex_scope::process) noexcept {
-  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE | static_cast<int>(scope), count, nullptr, nullptr, 0);
+  return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE | static_cast<int>(scope), count,
+                   nullptr, nullptr, 0);
 }
 
 /// One of several words to sleep on; the kernel's struct futex_waitv, which older headers lack.

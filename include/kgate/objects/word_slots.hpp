@@ -37,7 +37,7 @@ class word_slots {
   word_slots& operator=(const word_slots&) = delete;
 
   [[nodiscard]] std::ptrdiff_t acquire() noexcept {
-    return *acquire_unless([] { return false; }, look);
+    return *acquire_while([] { return look; });
   }
   [[nodiscard]] std::optional<std::ptrdiff_t> try_acquire() noexcept {
     process p(pid(0));
@@ -50,12 +50,11 @@ class word_slots {
     using clock = std::chrono::steady_clock;
     if (const auto got = try_acquire()) return got;
     const auto begin = clock::now();
-    const auto over = [&] { return clock::now() - begin >= timeout; };
-    if (over()) return std::nullopt;
-    return acquire_unless(over, std::min<seconds>(timeout, look));
+    return acquire_while([&] { return seconds(timeout) - seconds(clock::now() - begin); });
   }
+  /// Notices within one `look` that stop was requested.
   [[nodiscard]] std::optional<std::ptrdiff_t> acquire(std::stop_token stop) noexcept {
-    return acquire_unless([&] { return stop.stop_requested(); }, look);
+    return acquire_while([&] { return stop.stop_requested() ? seconds::zero() : look; });
   }
 
   void release(std::ptrdiff_t number) noexcept {
@@ -65,8 +64,9 @@ class word_slots {
     // A sleeper raises sleepers_ before the kernel looks whether a slot is free: one of the two sees the other. One woken at a
     // time is enough: it lowers waking_ before it looks for a slot, so either it finds ours or we see waking_ low.
     if (sleepers_.load(std::memory_order_seq_cst) != 0 && waking_.load(std::memory_order_seq_cst) == 0 &&
-        waking_.exchange(1, std::memory_order_seq_cst) == 0)
-      futex_wake(names_.word().atomic(), 1, futex_scope::machine);
+        waking_.exchange(1, std::memory_order_seq_cst) == 0 &&
+        futex_wake(names_.word().atomic(), 1, futex_scope::machine) == 0)
+      waking_.store(0, std::memory_order_seq_cst);
   }
 
   std::ptrdiff_t size() const noexcept { return names_.size(); }
@@ -92,16 +92,18 @@ class word_slots {
     return static_cast<int>(k);
   }
 
-  template <class GiveUp>
-  std::optional<std::ptrdiff_t> acquire_unless(GiveUp&& give_up, seconds nap) noexcept {
+  /// Waits while there is time left.
+  template <class Left>
+  std::optional<std::ptrdiff_t> acquire_while(Left&& left) noexcept {
     for (int round = 0;; ++round) {
       if (const auto got = try_acquire()) return got;
-      if (give_up()) return std::nullopt;
+      const seconds time = left();
+      if (time <= seconds::zero()) return std::nullopt;
       if (round < spins) {
         cpu_relax();
         continue;
       }
-      const std::timespec length{0, static_cast<long>(nap.count() * 1e9)};
+      const std::timespec length{0, static_cast<long>(std::min(time, look).count() * 1e9)};
       sleepers_.fetch_add(1, std::memory_order_seq_cst);
       futex_wait(names_.word().atomic(), 0, &length, futex_scope::machine);
       sleepers_.fetch_sub(1, std::memory_order_seq_cst);
