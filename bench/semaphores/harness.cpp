@@ -81,6 +81,9 @@ sample run_alone(const cell& what) {
 template <class Peer>
 sample run_chunk(const cell& what) {
   if (what.threads == 1) return run_alone<Peer>(what);
+  if constexpr (requires { typename Peer::counting; }) {
+    if (what.count_overtakings) return run_chunk<typename Peer::counting>(what);
+  }
   const auto tested = std::make_unique<Peer>(what.k);
   const work inside(what.inside_ns);
   const bool pair = what.threads == 2 && what.asleep_inside_us == 0;
@@ -163,6 +166,8 @@ sample run_chunk(const cell& what) {
     got.entered_meanwhile = std::max(got.entered_meanwhile, static_cast<double>(t.entered_meanwhile));
     if (pair && (t.switched || t.longest_gap > 1e-3)) got.undisturbed = 0;
   }
+  if constexpr (requires { tested->most_admitted_meanwhile(); })
+    got.admitted_meanwhile = static_cast<double>(tested->most_admitted_meanwhile());
   got.jain = squares > 0 ? got.operations * got.operations / (what.threads * squares) : 0;
   return got;
 }

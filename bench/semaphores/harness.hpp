@@ -27,9 +27,11 @@ struct sample {
   double operations = 0;
   double seconds = 0;
   double cpu_seconds = 0;
-  double jain = 0;               ///< Jain's fairness index of the operations per thread
-  double entered_meanwhile = 0;  ///< the most entries of others during one wait, waits with an involuntary switch aside
-  double undisturbed = 1;        ///< 0: a thread of a pair lost its processor meanwhile
+  double jain = 0;  ///< Jain's fairness index of the operations per thread
+  double entered_meanwhile =
+      0;  ///< the most entries of others from a call until it returned, involuntary switches aside
+  double admitted_meanwhile = -1;  ///< ours: the most others admitted while one stood in line
+  double undisturbed = 1;          ///< 0: a thread of a pair lost its processor meanwhile
 };
 
 struct peer {

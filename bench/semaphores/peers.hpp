@@ -44,14 +44,22 @@ struct ours {
   void leave() { s.release(); }
   Semaphore s;
 };
+/// The same with statistics: only the semaphore itself knows when it admitted somebody that does not run yet.
+template <class Fairness>
+struct ours_counting : ours<basic_semaphore<Fairness, adaptive, statistics>> {
+  using ours<basic_semaphore<Fairness, adaptive, statistics>>::ours;
+  std::uint64_t most_admitted_meanwhile() const { return this->s.counts().most_admitted_meanwhile; }
+};
 struct kgate_fifo : ours<basic_semaphore<fifo>> {
   static constexpr const char* name = "kgate fifo";
   using ours::ours;
+  using counting = ours_counting<fifo>;
 };
 inline constexpr int throughput_overtakings = 8000;
 struct kgate_throughput : ours<basic_semaphore<bounded_overtaking<throughput_overtakings>>> {
   static constexpr const char* name = "kgate throughput";
   using ours::ours;
+  using counting = ours_counting<bounded_overtaking<throughput_overtakings>>;
 };
 
 /// The floor: what two atomic additions cost. Lets everybody in.

@@ -33,9 +33,9 @@ double series::cpu_per_operation() const {
 double series::jain() const {
   return quantile(0.5, [](const sample& s) { return s.jain; });
 }
-double series::most_entered_meanwhile() const {
-  double most = 0;
-  for (const sample& s : samples) most = std::max(most, s.entered_meanwhile);
+double series::most(double sample::*of) const {
+  double most = -1;
+  for (const sample& s : samples) most = std::max(most, s.*of);
   return most;
 }
 
@@ -91,9 +91,11 @@ void print_rates(const result& r, const series* first, const series* second) {
 }
 
 void print_overtakings(const result& r) {
-  std::printf("  %-26s %s\n", "peer", "most entries of others during one wait");
+  std::printf("  %-26s %s\n", "peer",
+              "most others let in: seen from call to return, and of ours while standing in line");
   for (const series& s : r.all) {
-    std::printf("  %-26s %.0f", s.who->name.c_str(), s.most_entered_meanwhile());
+    std::printf("  %-26s %8.0f", s.who->name.c_str(), s.most(&sample::entered_meanwhile));
+    if (s.most(&sample::admitted_meanwhile) >= 0) std::printf(" %8.0f", s.most(&sample::admitted_meanwhile));
     if (s.hung > 0) std::printf("  HUNG %d times", s.hung);
     std::printf("\n");
   }
@@ -156,6 +158,7 @@ void write_json(const std::string& path, const context& here, const std::vector<
                                    {"cpu_seconds", x.cpu_seconds},
                                    {"jain", x.jain},
                                    {"entered_meanwhile", x.entered_meanwhile},
+                                   {"admitted_meanwhile", x.admitted_meanwhile},
                                    {"undisturbed", x.undisturbed > 0}});
       entry["peers"].push_back(std::move(peer));
     }

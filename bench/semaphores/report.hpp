@@ -22,7 +22,7 @@ struct series {
   double rate(double q = 0.5) const;      ///< operations a second
   double cpu_per_operation() const;       ///< seconds, median
   double jain() const;                    ///< median
-  double most_entered_meanwhile() const;  ///< maximum
+  double most(double sample::*of) const;  ///< maximum
 };
 
 struct result {

@@ -85,11 +85,12 @@ class basic_semaphore {
   void acquire(std::ptrdiff_t w = 1) {
     if (w == 1) [[likely]] {
       process p(counts_, experience_);
-      if (gate_.somebody_asleep(p)) [[unlikely]]
+      if constexpr (Statistics::counts)
+        acquire_counted(p);
+      else if (gate_.somebody_asleep(p)) [[unlikely]]
         wait_past_sleepers();
       else if (const word old = gate_.draw_tickets(p, 1); !L::had_free(old, 1)) [[unlikely]]
         wait_with_ticket(old);
-      note_grant();
     } else {
       acquire_patiently(w);
     }
@@ -241,6 +242,14 @@ class basic_semaphore {
     process p(counts_, experience_);
     typename algorithm::Private mine;
     if (!gate_.enter_past_sleepers(p, mine, 1)) gate_.wait(p, mine);
+  }
+  void acquire_counted(process& p) {
+    typename algorithm::Private mine;
+    if (!gate_.enter(p, mine, 1)) {
+      gate_.wait(p, mine);
+      counts_.note_wait_of(L::ahead(mine.old, mine.t()) + counts_.overtakings_until(mine.t()) - p.overtakings_before());
+    }
+    note_grant();
   }
   [[gnu::noinline]] void acquire_patiently(std::ptrdiff_t w) { acquire_within({}, w); }
   [[gnu::noinline]] bool acquire_within(const patience& until, std::ptrdiff_t w) {

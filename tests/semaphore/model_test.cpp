@@ -113,7 +113,9 @@ TEST(KgateMutants, AreCaught) {
     EXPECT_EQ(got.overall(), verdict::violated) << m.wrong << ", " << m.why << ": " << text(got);
   }
   for (const mutant m : {mutant{"drop:18", "who gives up does not look whether it was admitted meanwhile"},
-                         mutant{"drop:11", "an abandoned place is not passed on"}}) {
+                         mutant{"drop:11", "an abandoned place is not passed on"},
+                         mutant{"force:10=1", "two pass on the same abandoned place"},
+                         mutant{"force:21=1", "who gave up takes back a permit that was passed on"}}) {
     const auto got = verdicts<impatient_gate>(3, 1, 1, 0, progress, m.wrong);
     EXPECT_EQ(got.overall(), verdict::violated) << m.wrong << ", " << m.why << ": " << text(got);
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -107,6 +108,31 @@ TEST(semaphore_waiting, works_with_more_threads_than_places) {
   EXPECT_FALSE(crowded);
   EXPECT_EQ(passed, 1000);
   EXPECT_EQ(s.available(), 2);
+}
+
+// 12 threads, 2 permits: whoever stands in line has at most 11 before it, and under fifo nobody passes.
+template <class Fairness>
+std::uint64_t most_admitted_meanwhile() {
+  constexpr int threads_max = 12, k = 2;
+  kgate::basic_semaphore<Fairness, kgate::adaptive, kgate::statistics> s(k);
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < threads_max; ++i)
+    threads.emplace_back([&] {
+      for (int n = 0; n < 3000; ++n) {
+        s.acquire();
+        for (int j = 0; j < 20; ++j) kgate::cpu_relax();
+        s.release();
+      }
+    });
+  threads.clear();
+  return s.counts().most_admitted_meanwhile;
+}
+TEST(semaphore_waiting, is_overtaken_by_nobody_under_fifo) {
+  EXPECT_GT(most_admitted_meanwhile<kgate::fifo>(), 0U);
+  EXPECT_LE(most_admitted_meanwhile<kgate::fifo>(), 12U + 2U);
+}
+TEST(semaphore_waiting, is_overtaken_at_most_b_times) {
+  EXPECT_LE(most_admitted_meanwhile<kgate::bounded_overtaking<200>>(), 200U + 12U + 2U);
 }
 
 TEST(semaphore_waiting, is_counted_if_asked_for) {

@@ -132,6 +132,7 @@ class ticket_gate {
   bool enter(Process& p, Private& mine, word w) {
     if (somebody_asleep(p)) [[unlikely]]
       return enter_past_sleepers(p, mine, w);
+    noted<M>(p, event::arrival);
     const word old = draw_tickets(p, w);
     if (!L::had_free(old, w)) [[unlikely]]
       return enter_drawn(p, mine, old, w);
@@ -145,8 +146,7 @@ class ticket_gate {
   }
   /// Second: W as it was. Inside if w permits were free, else enter_drawn() next.
   word draw_tickets(Process& p, word w) { return W.fetch_add(p["1"], w); }
-  /// Third. A ticket that does not admit at once is handed back, if nobody else is in line or those who are sleep, and the
-  /// process hovers first.
+  /// Third. A ticket that does not admit at once is handed back, if nobody else is in line, and the process hovers first.
   bool enter_drawn(Process& p, Private& mine, word old, word w) {
     mine.w = w;
     mine.old = old;
@@ -162,6 +162,7 @@ class ticket_gate {
       p.doorway_end();
       return true;
     }
+    noted<M>(p, event::arrival);
     mine.old = W.fetch_add(p["1v"], w);
     p.doorway_end();
     return L::had_free(mine.old, w);
@@ -246,7 +247,9 @@ class ticket_gate {
       rest(p, own, t, as);
       if constexpr (b > 0) {
         if (own.compare_and_swap(p["7"], mark(t, place::nudged), mark(t, place::idle))) {
-          if (!be_ready(p, t)) return true;
+          const bool in_vain = be_ready(p, t);
+          learn_of_nudge<M>(p, in_vain);
+          if (!in_vain) return true;
           as = place::due;
         }
       }
@@ -270,7 +273,7 @@ class ticket_gate {
       return false;
     const word seen = W.read(p["23"]);
     if (L::in_line(seen) == 0) return false;
-    if (!drowsy(p["24"], L::E(seen))) return false;
+    if (!drowsy(p["24"], L::E(seen)) || !generous<M>(p)) return false;
     const word old = Q.v.rmw(p["25"], [seen](word q) { return quota::with_one_loose(q, seen); });
     if (quota::with_one_loose(old, seen) == old) return false;
     make_use_of_loose(p);
@@ -431,6 +434,7 @@ class ticket_gate {
     CellVar& g = at(u);
     const cell c = g.read(p["9"]);
     if (c == mark(u, place::waiting) || c == mark(u, place::nudged) || c == mark(u, place::due)) {
+      noted_admission<M>(p, u);
       if (g.compare_and_swap(p["10"], c, mark(u, place::granted))) wake<M>(g);
       return 0;
     }

@@ -8,6 +8,7 @@
 /// A process may carry a patience (a deadline, a stop_token): it does not sleep past the deadline.
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -38,13 +39,41 @@ struct patience {
 /// Counts of what happened, if anybody wants to know.
 struct no_statistics {
   static constexpr bool counts = false;
-  void note(event) noexcept {}
 };
 
 struct statistics {
   static constexpr bool counts = true;
   void note(event e) noexcept { (e == event::wait ? waits : overtakings).fetch_add(1, std::memory_order_relaxed); }
   std::atomic<std::uint64_t> grants{0}, waits{0}, overtakings{0}, given_up{0};
+  /// The most others that were admitted between the moment a thread stood in line and its own admission: those who came before
+  /// it, and those who overtook it. What happens after the admission, until the thread runs, does not count.
+  std::atomic<std::uint64_t> most_admitted_meanwhile{0};
+
+  /// Called by the leaver that wakes the thread with this ticket.
+  void note_admission(std::uint64_t ticket) noexcept {
+    admission& a = admissions_[ticket % admissions_max];
+    a.overtakings.store(overtakings.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    a.ticket.store(ticket, std::memory_order_release);  // read by overtakings_until
+  }
+  /// How many overtakings there had been when this ticket was admitted; now, if its thread saw the admission by itself.
+  std::uint64_t overtakings_until(std::uint64_t ticket) const noexcept {
+    const admission& a = admissions_[ticket % admissions_max];
+    return (a.ticket.load(std::memory_order_acquire) == ticket ? a.overtakings : overtakings)
+        .load(std::memory_order_relaxed);
+  }
+  void note_wait_of(std::uint64_t admitted_meanwhile) noexcept {
+    std::uint64_t most = most_admitted_meanwhile.load(std::memory_order_relaxed);
+    while (most < admitted_meanwhile &&
+           !most_admitted_meanwhile.compare_exchange_weak(most, admitted_meanwhile, std::memory_order_relaxed)) {
+    }
+  }
+
+ private:
+  static constexpr std::size_t admissions_max = 1024;
+  struct admission {
+    std::atomic<std::uint64_t> ticket{~std::uint64_t{0}}, overtakings{0};
+  };
+  std::array<admission, admissions_max> admissions_;
 };
 
 /// How many processors this program may use; asked once.
@@ -58,8 +87,8 @@ struct native_sleeping {
   struct Memory {};
 
   /// How long spinning was worth it lately, for all who wait at one place. Under an adaptive policy spins that came to nothing
-  /// make the next ones shorter, until there are none; but now and then, less and less often, a long one is tried, or two
-  /// threads that could meet would both go on sleeping.
+  /// make the next ones shorter; but now and then, less and less often, a long one is tried, or two threads that could meet
+  /// would both go on sleeping.
   class Experience {
    public:
     int budget() noexcept {
@@ -75,7 +104,7 @@ struct native_sleeping {
     void learn([[maybe_unused]] bool won, [[maybe_unused]] int used) noexcept {
       if constexpr (adapts) {
         const int now = spins_.load(std::memory_order_relaxed);
-        const int next = won ? Policy::spins : now / 2 < Policy::spins / 16 ? 0 : now / 2;
+        const int next = won ? Policy::spins : std::max(now / 2, Policy::spins / 16);
         if (next != now) spins_.store(next, std::memory_order_relaxed);
         const bool trial_failed = !won && now < Policy::spins && used >= Policy::spins;
         const unsigned trials = trials_.load(std::memory_order_relaxed);
@@ -84,7 +113,23 @@ struct native_sleeping {
       }
     }
 
+    /// Whether to let a permit loose and nudge the first in line. Not for a while after nudges in vain: then permits are held
+    /// for long, and the nudged one wakes up only to sleep again.
+    bool generous() noexcept {
+      const unsigned left = calm_left_.load(std::memory_order_relaxed);
+      if (left > 0) calm_left_.store(left - 1, std::memory_order_relaxed);
+      return left == 0;
+    }
+    void learn_of_nudge(bool in_vain) noexcept {
+      const unsigned calm = calm_.load(std::memory_order_relaxed);
+      const unsigned next = in_vain ? std::min(2 * calm + 1, calm_max) : 0;
+      if (next != calm) calm_.store(next, std::memory_order_relaxed);
+      if (in_vain) calm_left_.store(next, std::memory_order_relaxed);
+    }
+
    private:
+    static constexpr unsigned calm_max = 255;
+    std::atomic<unsigned> calm_{0}, calm_left_{0};
     static constexpr bool adapts = requires { Policy::adapts; };
     static constexpr unsigned trials_min = 16, trials_max = 1024;
     std::atomic<int> spins_{Policy::spins};
@@ -104,7 +149,21 @@ struct native_sleeping {
     template <class... T>
     void live(const T&...) noexcept {}
     void pause() noexcept { cpu_relax(); }
-    void note(event e) noexcept { counts_.note(e); }
+    void note(event e) noexcept {
+      if constexpr (Statistics::counts) {
+        if (e == event::arrival)
+          overtakings_before_ = counts_.overtakings.load(std::memory_order_relaxed);
+        else
+          counts_.note(e);
+      }
+    }
+    /// How many had been let loose when this process came to stand in line.
+    std::uint64_t overtakings_before() const noexcept { return overtakings_before_; }
+    void note_admission(std::uint64_t ticket) noexcept {
+      if constexpr (Statistics::counts) counts_.note_admission(ticket);
+    }
+    bool generous() noexcept { return experience_.generous(); }
+    void learn_of_nudge(bool in_vain) noexcept { experience_.learn_of_nudge(in_vain); }
     void nap() noexcept {
       const std::timespec length{0, 200'000};
       if constexpr (Policy::parks)
@@ -129,6 +188,7 @@ struct native_sleeping {
     Statistics& counts_;
     Experience& experience_;
     const patience* patient_;
+    std::uint64_t overtakings_before_ = 0;
     std::chrono::nanoseconds look_ = std::chrono::milliseconds(20);
   };
 
