@@ -138,7 +138,9 @@ int main(int argc, char** argv) {
   bool kept = true;
   for (const promise& p : promises) {
     kept = kept && p.ratio >= p.at_least;
-    std::printf("  %-75s %7.2f  (promised: %g)%s\n", p.what.c_str(), p.ratio, p.at_least,
+    const std::string promised =
+        p.at_least == 0 ? "not promised" : "promised: " + std::to_string(p.at_least).substr(0, 3);
+    std::printf("  %-86s %6.2f  (%s)%s\n", p.what.c_str(), p.ratio, promised.c_str(),
                 p.ratio >= p.at_least ? "" : "  MISSED");
   }
 
