@@ -243,13 +243,16 @@ class basic_semaphore {
     typename algorithm::Private mine;
     if (!gate_.enter_past_sleepers(p, mine, 1)) gate_.wait(p, mine);
   }
-  void acquire_counted(process& p) {
-    typename algorithm::Private mine;
-    if (!gate_.enter(p, mine, 1)) {
-      gate_.wait(p, mine);
-      counts_.note_wait_of(L::ahead(mine.old, mine.t()) + counts_.overtakings_until(mine.t()) - p.overtakings_before());
+  void acquire_counted([[maybe_unused]] process& p) {
+    if constexpr (Statistics::counts) {
+      typename algorithm::Private mine;
+      if (!gate_.enter(p, mine, 1)) {
+        gate_.wait(p, mine);
+        const word t = mine.t();
+        counts_.note_wait_of(L::ahead(mine.old, t) + counts_.overtakings_until(t) - p.overtakings_before());
+      }
+      note_grant();
     }
-    note_grant();
   }
   [[gnu::noinline]] void acquire_patiently(std::ptrdiff_t w) { acquire_within({}, w); }
   [[gnu::noinline]] bool acquire_within(const patience& until, std::ptrdiff_t w) {
