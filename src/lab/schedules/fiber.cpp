@@ -8,13 +8,31 @@
 #include <new>
 #include <utility>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 namespace kgate::lab::schedules {
 
 namespace {
 
+/// AddressSanitizer must know on which stack the program is. Elsewhere these are nothing.
+void about_to_switch([[maybe_unused]] void** kept, [[maybe_unused]] const stack_range& to) {
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_start_switch_fiber(kept, to.low, to.size);
+#endif
+}
+void have_switched([[maybe_unused]] void* kept, [[maybe_unused]] stack_range* from) {
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_finish_switch_fiber(kept, from != nullptr ? &from->low : nullptr, from != nullptr ? &from->size : nullptr);
+#endif
+}
+
 /// Stacks that take memory only where they are touched.
 struct lazy_stacks {
   static constexpr std::size_t size = std::size_t{64} * 1024;
+
+  stack_range* made_at;
 
   boost::context::stack_context allocate() const {
     void* low = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -22,6 +40,7 @@ struct lazy_stacks {
     boost::context::stack_context made;
     made.size = size;
     made.sp = static_cast<char*>(low) + size;
+    *made_at = {low, size};
     return made;
   }
   void deallocate(boost::context::stack_context& stack) const noexcept {
@@ -32,30 +51,38 @@ struct lazy_stacks {
 }  // namespace
 
 fiber::fiber(std::function<void(fiber&)> body)
-    : body_(std::move(body)), inside_(std::allocator_arg, lazy_stacks{}, [this](boost::context::fiber&& caller) {
+    : body_(std::move(body)),
+      inside_(std::allocator_arg, lazy_stacks{&inner_}, [this](boost::context::fiber&& caller) {
+        have_switched(nullptr, &outer_);
         outside_ = std::move(caller);
         try {
-          if (!unwind_) body_(*this);
+          body_(*this);
         } catch (const unwinding&) {
         }
         started_ = false;
+        about_to_switch(nullptr, outer_);
         return std::move(outside_);
       }) {}
 
 fiber::~fiber() {
-  if (started_) {
-    unwind_ = true;
-    inside_ = std::move(inside_).resume();
-  }
+  if (!started_) return;
+  unwind_ = true;
+  resume();
 }
 
 void fiber::resume() {
   started_ = true;
+  void* kept = nullptr;
+  about_to_switch(&kept, inner_);
   inside_ = std::move(inside_).resume();
+  have_switched(kept, nullptr);
 }
 
 void fiber::leave() {
+  void* kept = nullptr;
+  about_to_switch(&kept, outer_);
   outside_ = std::move(outside_).resume();
+  have_switched(kept, &outer_);
   if (unwind_) throw unwinding{};
 }
 

@@ -2,9 +2,16 @@
 #pragma once
 
 #include <boost/context/fiber.hpp>
+#include <cstddef>
 #include <functional>
 
 namespace kgate::lab::schedules {
+
+/// Where a stack is.
+struct stack_range {
+  const void* low = nullptr;
+  std::size_t size = 0;
+};
 
 /// A function that can be left in the middle and resumed. Destroying it unwinds what it has on its stack.
 class fiber {
@@ -23,6 +30,8 @@ class fiber {
   struct unwinding {};
 
   std::function<void(fiber&)> body_;
+  stack_range inner_;  ///< the body's
+  stack_range outer_;  ///< that of the caller of resume
   boost::context::fiber inside_;
   boost::context::fiber outside_;
   bool started_ = false;
