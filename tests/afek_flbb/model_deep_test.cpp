@@ -44,6 +44,11 @@ TEST(Buckets, HoldN4k2) {
     EXPECT_EQ(decide<flbb79::bounded>({4, 2}, property).verdict, "holds") << property;
 }
 
+/// The largest that completes: without a limit on passages 8 million states are not the end.
+TEST(ShortNameQueue, HoldsN3k2OnePassage) {
+  for (const char* property : {"k-exclusion", "starvation-free", "kl-deadlock-free", "fifo-enabling"})
+    EXPECT_EQ(decide<flbb79::fifo>({3, 2, 1}, property).verdict, "holds") << property;
+}
 TEST(ShortNameQueue, HoldsN3k1OnePassageDistributed) {
   for (const char* property : {"k-exclusion", "deadlock-free", "fifo-enabling"})
     EXPECT_EQ(decide<flbb79::fifo>({3, 1, 1}, property).verdict, "holds") << property;
