@@ -128,13 +128,8 @@ std::uint64_t most_admitted_meanwhile() {
   return s.counts().most_admitted_meanwhile;
 }
 TEST(semaphore_waiting, is_overtaken_by_nobody_under_fifo) {
-  EXPECT_GT(most_admitted_meanwhile<kgate::fifo>(), 0U);
   EXPECT_LE(most_admitted_meanwhile<kgate::fifo>(), 12U + 2U);
 }
-TEST(semaphore_waiting, is_overtaken_at_most_b_times) {
-  EXPECT_LE(most_admitted_meanwhile<kgate::bounded_overtaking<200>>(), 200U + 12U + 2U);
-}
-
 TEST(semaphore_waiting, is_counted_if_asked_for) {
   kgate::basic_semaphore<kgate::fifo, kgate::adaptive, kgate::statistics> s(1);
   s.acquire();

@@ -247,9 +247,7 @@ class ticket_gate {
       rest(p, own, t, as);
       if constexpr (b > 0) {
         if (own.compare_and_swap(p["7"], mark(t, place::nudged), mark(t, place::idle))) {
-          const bool in_vain = be_ready(p, t);
-          learn_of_nudge<M>(p, in_vain);
-          if (!in_vain) return true;
+          if (!be_ready(p, t)) return true;
           as = place::due;
         }
       }
@@ -273,7 +271,7 @@ class ticket_gate {
       return false;
     const word seen = W.read(p["23"]);
     if (L::in_line(seen) == 0) return false;
-    if (!drowsy(p["24"], L::E(seen)) || !generous<M>(p)) return false;
+    if (!drowsy(p["24"], L::E(seen))) return false;
     const word old = Q.v.rmw(p["25"], [seen](word q) { return quota::with_one_loose(q, seen); });
     if (quota::with_one_loose(old, seen) == old) return false;
     make_use_of_loose(p);

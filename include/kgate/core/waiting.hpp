@@ -9,7 +9,6 @@
 ///    variable wakes the sleeper. A machine without it offers await_any.
 ///  - nap: lets others run, when there is nothing to sleep on.
 ///  - notes: something worth counting happened. Elsewhere ignored.
-///  - generous: whether it is worth while to wake the next in line before its turn. Elsewhere always, and nothing is learnt.
 
 #include <concepts>
 #include <cstddef>
@@ -80,18 +79,6 @@ void noted(typename M::Process& p, event e) {
 template <class M>
 void noted_admission(typename M::Process& p, std::uint64_t ticket) {
   if constexpr (requires { p.note_admission(ticket); }) p.note_admission(ticket);
-}
-
-template <class M>
-bool generous(typename M::Process& p) {
-  if constexpr (requires { p.generous(); })
-    return p.generous();
-  else
-    return true;
-}
-template <class M>
-void learn_of_nudge(typename M::Process& p, bool in_vain) {
-  if constexpr (requires { p.learn_of_nudge(in_vain); }) p.learn_of_nudge(in_vain);
 }
 
 }  // namespace kgate

@@ -113,23 +113,7 @@ struct native_sleeping {
       }
     }
 
-    /// Whether to let a permit loose and nudge the first in line. Not for a while after nudges in vain: then permits are held
-    /// for long, and the nudged one wakes up only to sleep again.
-    bool generous() noexcept {
-      const unsigned left = calm_left_.load(std::memory_order_relaxed);
-      if (left > 0) calm_left_.store(left - 1, std::memory_order_relaxed);
-      return left == 0;
-    }
-    void learn_of_nudge(bool in_vain) noexcept {
-      const unsigned calm = calm_.load(std::memory_order_relaxed);
-      const unsigned next = in_vain ? std::min(2 * calm + 1, calm_max) : 0;
-      if (next != calm) calm_.store(next, std::memory_order_relaxed);
-      if (in_vain) calm_left_.store(next, std::memory_order_relaxed);
-    }
-
    private:
-    static constexpr unsigned calm_max = 255;
-    std::atomic<unsigned> calm_{0}, calm_left_{0};
     static constexpr bool adapts = requires { Policy::adapts; };
     static constexpr unsigned trials_min = 16, trials_max = 1024;
     std::atomic<int> spins_{Policy::spins};
@@ -162,8 +146,6 @@ struct native_sleeping {
     void note_admission(std::uint64_t ticket) noexcept {
       if constexpr (Statistics::counts) counts_.note_admission(ticket);
     }
-    bool generous() noexcept { return experience_.generous(); }
-    void learn_of_nudge(bool in_vain) noexcept { experience_.learn_of_nudge(in_vain); }
     void nap() noexcept {
       const std::timespec length{0, 200'000};
       if constexpr (Policy::parks)
