@@ -3,6 +3,11 @@
 
 /// Algorithms small enough to know everything about by hand.
 
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <random>
+
 #include "kgate/core/machine.hpp"
 
 namespace kgate::toys {
@@ -128,6 +133,106 @@ class round_robin {
  private:
   int N_;
   typename M::template Var<process_id> turn;
+};
+
+/// A text made up at random: a table of accesses to a flag, to a bit of each process's own and to a variable that names a
+/// process, each with where to go on, all in the entry. Every process has the same table, so renaming processes maps runs to
+/// runs; some tables starve somebody and some do not.
+struct random_table {
+  enum class access { read_flag, set_flag, clear_flag, is_named, name_me, read_mine, set_mine, swap_name };
+  struct line {
+    access what;
+    int next[2];  ///< by what was read; `places` is the critical section
+  };
+  static constexpr int places = 4;
+  std::array<line, places> lines{};
+
+  explicit random_table(std::uint64_t seed) {
+    std::mt19937_64 any(seed);
+    for (line& l : lines) {
+      l.what = static_cast<access>(any() % 8);
+      for (int& n : l.next) n = static_cast<int>(any() % (places + 1));
+    }
+  }
+};
+
+template <class M>
+class random_text {
+ public:
+  using Private = nothing_private;
+  random_text(typename M::Memory& memory, int N, int)
+      : table_(seed), flag_(memory, {.name = "flag"}, false), named_(memory, {.name = "named"}, nobody) {
+    for (int p = 0; p < N; ++p) mine_.emplace_back(memory, variable{.name = "mine", .home = pid(p)}, false);
+  }
+  void acquire(typename M::Process& p, Private&) {
+    int at = 0;
+    while (at != random_table::places) {
+      const random_table::line& line = table_.lines[static_cast<std::size_t>(at)];
+      p[labels[static_cast<std::size_t>(at)]].live(at);
+      at = line.next[look(p[labels[static_cast<std::size_t>(at)]], line.what)];
+    }
+    p.live();
+  }
+  void release(typename M::Process& p, Private&) { flag_.write(p["out"], false); }
+
+  static inline std::uint64_t seed = 0;
+
+ private:
+  static constexpr std::array<const char*, random_table::places> labels{"0", "1", "2", "3"};
+
+  template <class Process>
+  bool look(Process& p, random_table::access what) {
+    switch (what) {
+      case random_table::access::read_flag: return flag_.read(p);
+      case random_table::access::set_flag: flag_.write(p, true); return true;
+      case random_table::access::clear_flag: flag_.write(p, false); return false;
+      case random_table::access::is_named: return named_.read(p) == p.id();
+      case random_table::access::name_me: named_.write(p, p.id()); return true;
+      case random_table::access::read_mine: return mine_[p.id().value].read(p);
+      case random_table::access::set_mine: mine_[p.id().value].write(p, true); return true;
+      case random_table::access::swap_name: return named_.exchange(p, p.id()) == p.id();
+    }
+    return false;
+  }
+
+  random_table table_;
+  typename M::template Var<bool> flag_;
+  typename M::template Var<process_id> named_;
+  std::deque<typename M::template Var<bool>> mine_;
+};
+
+/// The first to come watches while there is a dance. The others go in at once and dance on their way out: each puts its name
+/// up, and the dance is over for good when somebody finds its own. One alone ends it. Two that take turns dance for ever,
+/// though in every state the next step of one of the two would end it.
+template <class M>
+class dance {
+ public:
+  using Private = nothing_private;
+  dance(typename M::Memory& memory, int, int)
+      : first_(memory, {.name = "first"}, false), begun_(memory, {.name = "begun"}, false), over_(memory, {.name = "over"}, false), up_(memory, {.name = "up"}, nobody) {}
+  void acquire(typename M::Process& p, Private&) {
+    if (first_.test_and_set(p["1"])) {
+      p.live();
+      begun_.write(p["2"], true);
+    } else {
+      for (;;) {
+        p["3"].live();
+        if (!begun_.read(p["3"]) || over_.read(p["4"])) break;
+      }
+    }
+    p.live();
+  }
+  void release(typename M::Process& p, Private&) {
+    for (;;) {
+      p["5"].live();
+      if (up_.exchange(p["5"], p.id()) == p.id()) break;
+    }
+    over_.write(p["6"], true);
+  }
+
+ private:
+  typename M::template Var<bool> first_, begun_, over_;
+  typename M::template Var<process_id> up_;
 };
 
 }  // namespace kgate::toys

@@ -99,6 +99,13 @@ struct rmr_bound {
   rmr_count (*at)(int N, int k, int c) = nullptr;
 };
 
+/// Does renaming the processes, in the state and in process_id values, map runs to runs?
+enum class symmetry {
+  none,
+  one_group,  ///< while N <= 2k: no process has a place of its own, as in a tree with more than one leaf
+  full,
+};
+
 struct row {
   std::string_view id;
   std::string_view title;
@@ -108,8 +115,7 @@ struct row {
   primitive primitives = reads_and_writes;
   limits allowed{};
   promises promise{};
-  /// Renaming the processes, in the state and in process_id values, maps runs to runs.
-  bool symmetric = false;
+  symmetry symmetric = symmetry::none;
   /// All shared variables have finitely many values, so that unlimited passages have finitely many states.
   bool bounded_variables = true;
   /// Makes sense on the native machine.
@@ -121,6 +127,10 @@ struct row {
   std::array<std::string_view, 4> headers{};
   /// Unused places have an empty formula.
   std::array<rmr_bound, 4> bounds{};
+
+  constexpr bool symmetric_at(int N, int k) const {
+    return symmetric == symmetry::full || (symmetric == symmetry::one_group && N <= 2 * k);
+  }
 };
 
 /// An algorithm as the user names it: a row, or figure 1 of Anderson & Moir over a row.

@@ -13,6 +13,7 @@
 #include "lab/checker/graph.hpp"
 #include "lab/checker/liveness.hpp"
 #include "lab/checker/local_analysis.hpp"
+#include "lab/checker/quotient.hpp"
 #include "lab/checker/symmetry.hpp"
 #include "lab/checker/vain_waits.hpp"
 
@@ -27,16 +28,22 @@ std::vector<int> members(process_set s) {
   return all;
 }
 
-/// The processes that step on the way from the initial state to s. With symmetry the stored states are renamings of the real
-/// ones, so the way is walked forwards and each step is recognised by its reduced form.
-std::vector<int> schedule_to(exploration& e, state_id s, bool symmetry) {
+/// The way from the initial state to a stored one: who steps, and, with symmetry, how the stored state's processes are called
+/// in the state the way leads to (a stored state is then a renaming of it).
+struct way {
+  std::vector<int> schedule;
+  permutation called;
+};
+
+/// With symmetry the way is walked forwards, and each step is recognised by its reduced form.
+way way_to(exploration& e, state_id s, bool symmetry) {
   std::vector<state_id> path;
   for (; s != no_state; s = e.store->parent(s)) path.push_back(s);
   std::reverse(path.begin(), path.end());
-  std::vector<int> schedule;
+  way found;
   with_words(e.store->words(), [&]<unsigned W>() {
     std::unique_ptr<canonical_form> canonical = symmetry ? std::make_unique<canonical_form>(*e.table) : nullptr;
-    std::uint64_t here[W];
+    std::uint64_t here[W], reduced[W];
     e.table->initial_state(here);
     for (std::size_t i = 1; i < path.size(); ++i) {
       std::uint64_t from[W];
@@ -46,7 +53,6 @@ std::vector<int> schedule_to(exploration& e, state_id s, bool symmetry) {
           *e.table, no_observer{}, e.contention, from,
           [&](const step& it, const std::uint64_t* to) {
             if (mover >= 0) return;
-            std::uint64_t reduced[W];
             std::copy_n(to, W, reduced);
             if (canonical) canonical->reduce(reduced);
             if (!std::equal(reduced, reduced + W, e.store->record(path[i]))) return;
@@ -55,10 +61,12 @@ std::vector<int> schedule_to(exploration& e, state_id s, bool symmetry) {
           },
           [](const step&) {});
       KGATE_EXPECTS(mover >= 0, "a stored state is not a successor of its parent");
-      schedule.push_back(mover);
+      found.schedule.push_back(mover);
     }
+    std::copy_n(here, W, reduced);
+    if (canonical) found.called = canonical->reduce(reduced).inverse();
   });
-  return schedule;
+  return found;
 }
 
 /// One check: explores once, then decides property after property on what was found.
@@ -74,6 +82,7 @@ class checking {
     options.find_exclusion = wants("k-exclusion");
     options.find_names = wants("distinct-names");
     explored_ = explore(program_, options, request_.limits);
+    if (request_.symmetry) canonical_form(*explored_.table).complete_automata();
     for (const std::string_view name : known_properties())
       if (wants(name)) decide(std::string(name));
     result_.asked = request_;
@@ -161,12 +170,16 @@ class checking {
     t.of = request_.of;
     t.property = r.name;
     t.what = what;
-    t.schedule = schedule_to(explored_, s, request_.symmetry);
-    t.victim = run.victim;
-    t.crashed = members(run.crashed);
+    const way to = way_to(explored_, s, request_.symmetry);
+    t.schedule = to.schedule;
+    t.victim = run.victim < 0 ? run.victim : to.called(run.victim);
+    t.crashed = members(to.called.of_set(run.crashed));
     if (!run.cycle.empty()) {
       t.loop = static_cast<int>(t.schedule.size());
-      append(t.schedule, run.cycle);
+      for (const int i : run.cycle) {
+        const auto choices = static_cast<int>(explored_.table->steps_max());
+        t.schedule.push_back(scheduled(to.called(i / choices), i % choices));
+      }
     }
     r.counterexample = std::move(t);
   }
@@ -206,21 +219,34 @@ class checking {
     const state_id bad = find_vain_wait(explored_, request_.crashes);
     r.is = bad == no_state ? verdict::holds : verdict::violated;
     if (bad != no_state)
-      r.counterexample = vain_wait(program_, request_.of, r.name, schedule_to(explored_, bad, true));
+      r.counterexample = vain_wait(program_, request_.of, r.name, way_to(explored_, bad, true).schedule);
   }
 
   void starvation(property_result& r) {
     if (!explored_.complete) return undecided(r, explored_.why);
+    if (request_.symmetry) return starvation_by_symmetry(r);
     if (!linked()) return undecided(r, watch_.why());
     const liveness_result found = find_starvation(*graph_, *depths_, request_.crashes, watch_, request_.limits.threads);
     by_lasso(r, found, found.found ? fmt::format("process {} stays in its entry for ever", found.found->victim) : "");
+  }
+
+  void starvation_by_symmetry(property_result& r) {
+    const quotient_graph reduced(explored_, watch_, request_.limits);
+    if (!reduced.complete()) return undecided(r, watch_.why());
+    const liveness_result found = find_starvation(reduced, depths(explored_), request_.crashes, watch_, request_.limits,
+                                                  explored_.store->bytes(explored_.states));
+    by_lasso(r, found, "");
+    if (found.found)
+      r.counterexample->what = fmt::format("process {} stays in its entry for ever", r.counterexample->victim);
   }
 
   void bounded_exit(property_result& r) {
     if (explored_.exit_blocked != no_state) {
       lasso run;
       run.victim = blocked_in_exit(explored_.exit_blocked);
-      return violated(r, explored_.exit_blocked, fmt::format("process {} waits in its exit", run.victim), run);
+      violated(r, explored_.exit_blocked, "", run);
+      r.counterexample->what = fmt::format("process {} waits in its exit", r.counterexample->victim);
+      return;
     }
     if (!explored_.complete) return undecided(r, explored_.why);
     if (!has_cycle_in(program_, region::exit)) {
@@ -228,6 +254,7 @@ class checking {
       r.figures.emplace_back("steps", exit_steps_max(program_));
       return;
     }
+    if (request_.symmetry) return undecided(r, "processes loop in their exit; decide without symmetry");
     if (!linked()) return undecided(r, watch_.why());
     by_lasso(r, find_endless_exit(*graph_, *depths_, watch_, request_.limits.threads),
              "a process takes steps in its exit for ever");
@@ -383,8 +410,9 @@ const std::vector<std::string_view>& known_properties() {
   return all;
 }
 
-bool is_safety(std::string_view property) {
-  return property == "k-exclusion" || property == "deadlock-free" || property == "distinct-names";
+bool decided_by_symmetry(std::string_view property) {
+  return property == "k-exclusion" || property == "deadlock-free" || property == "starvation-free" ||
+         property == "bounded-exit" || property == "distinct-names";
 }
 
 verdict check_result::overall() const {

@@ -52,7 +52,7 @@ struct check_result {
 /// The properties check() knows, in the order in which it prints them.
 const std::vector<std::string_view>& known_properties();
 /// Those that can be decided on states reduced by symmetry.
-bool is_safety(std::string_view property);
+bool decided_by_symmetry(std::string_view property);
 
 check_result check(program& p, const check_request& request);
 

@@ -234,7 +234,7 @@ class waiting_search {
     const auto never = [](auto...) { return false; };
     unfair_run run{from, {}, 0, only(p), q};
     state_id here = from;
-    const auto follow = [&](const std::optional<route>& way) {
+    const auto follow = [&](const std::optional<route<state_id>>& way) {
       if (!way) return;
       run.steps.insert(run.steps.end(), way->steps.begin(), way->steps.end());
       here = way->end;

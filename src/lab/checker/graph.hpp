@@ -21,6 +21,9 @@ constexpr bool has(process_set s, int p) { return (s >> p & 1) != 0; }
 
 class state_graph {
  public:
+  using vertex = state_id;
+  static constexpr vertex nowhere = no_state;
+
   /// Needs N + 3 words a state beside the store. `w` may end it early; then complete() is false.
   state_graph(exploration& e, watch& w, const run_limits& limits);
 

@@ -9,7 +9,7 @@
 #include <unordered_set>
 
 #include "lab/checker/components.hpp"
-#include "lab/checker/routes.hpp"
+#include "lab/checker/fair_cycle.hpp"
 
 namespace kgate::lab {
 
@@ -65,33 +65,12 @@ component_facts facts_of(const state_graph& g, const question& q, const std::vec
   return f;
 }
 
-/// A cycle through the component on which everybody owed takes a step or is somewhere not obliged.
-std::vector<int> fair_cycle(const state_graph& g, const question& q, state_id entry, const std::unordered_set<state_id>& members,
-                            process_set stepping) {
-  std::vector<int> cycle;
-  process_set settled = ~q.owed(g.N());
-  state_id here = entry;
-  const auto visit = [&](state_id s) { settled |= ~g.obliged(s); };
-  const auto follow = [&](const std::optional<route>& way) {
-    if (!way) return;
-    for (const int i : way->steps) {
-      settled |= only(g.owner(i));
-      cycle.push_back(i);
-      here = g.next(here, i);
-      visit(here);
-    }
-  };
-  visit(here);
-  if (q.what == question::kind::endless_exit) settled = ~only(q.victim);
+std::vector<int> cycle_through(const state_graph& g, const question& q, state_id entry,
+                               const std::unordered_set<state_id>& members, process_set stepping) {
   const auto within = [&](state_id s, int i, state_id t) { return q.follows(g, s, i) && members.contains(t); };
-  const auto never = [](auto...) { return false; };
-  for (int p = 0; p < g.N(); ++p) {
-    if (has(settled, p)) continue;
-    follow(has(stepping, p) ? shortest_route(g, here, within, never, [&](state_id, int i, state_id) { return g.owner(i) == p; })
-                            : shortest_route(g, here, within, [&](state_id s) { return !has(g.obliged(s), p); }, never));
-  }
-  follow(shortest_route(g, here, within, [&](state_id s) { return s == entry; }, never));
-  return cycle;
+  const process_set victim = q.victim < 0 ? 0 : only(q.victim);
+  if (q.what == question::kind::endless_exit) return fair_cycle(g, entry, within, victim, victim, stepping);
+  return fair_cycle(g, entry, within, q.owed(g.N()), 0, stepping);
 }
 
 /// Asks all questions, sharing them out among the threads; of the bad components found keeps the one nearest to the start.
@@ -151,7 +130,7 @@ liveness_result ask(const state_graph& g, const depths& d, const std::vector<que
   liveness_result result;
   result.complete = complete;
   if (best)
-    result.found = lasso{best->entry, fair_cycle(g, best->q, best->entry, best->members, best->stepping), best->q.victim,
+    result.found = lasso{best->entry, cycle_through(g, best->q, best->entry, best->members, best->stepping), best->q.victim,
                          best->q.crashed};
   return result;
 }

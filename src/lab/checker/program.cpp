@@ -136,12 +136,12 @@ local_id program::mirror(int q, local_id s, int p, const std::function<code(int,
   return here;
 }
 
-code program::renamed_code(int v, code c, int target, const std::vector<int>& to) {
+code program::renamed_code(int v, code c, int target, const permutation& to) {
   const std::scoped_lock lock(mutex_);
   std::string bytes = variable(v).values.bytes(c);
   if (variable(v).names_process) {
     const auto p = from_bytes<process_id>(bytes);
-    if (p.value < to.size()) bytes = to_bytes(pid(to[p.value]));
+    if (p.value < N()) bytes = to_bytes(pid(to(static_cast<int>(p.value))));
   }
   return model_->memory.at(target).values.intern(bytes);
 }

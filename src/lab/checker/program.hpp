@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lab/checker/machine.hpp"
+#include "lab/checker/permutation.hpp"
 
 namespace kgate::lab {
 
@@ -79,8 +80,8 @@ class program {
   /// stands if q stands at s. `rename(v, c)` gives the variable and the code that correspond to code c of variable v.
   local_id mirror(int q, local_id s, int p, const std::function<code(int variable, code seen)>& rename);
 
-  /// The code that value c of variable v has in variable `target` after renaming process i to `to[i]`.
-  code renamed_code(int v, code c, int target, const std::vector<int>& to);
+  /// The code that value c of variable v has in variable `target` after renaming process i to `to(i)`.
+  code renamed_code(int v, code c, int target, const permutation& to);
 
  private:
   struct automaton {

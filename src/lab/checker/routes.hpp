@@ -13,37 +13,40 @@
 
 namespace kgate::lab {
 
+template <class Vertex>
 struct route {
   std::vector<int> steps;  ///< the steps of the graph, in order
-  state_id end = no_state;
+  Vertex end{};
 };
 
 /// A shortest way from `from`, by steps for which follows(s, i, t) holds, to a state for which arrived(s) holds or over a step
-/// for which crosses(s, i, t) holds (that step included).
-template <class Follows, class Arrived, class Crosses>
-std::optional<route> shortest_route(const state_graph& g, state_id from, Follows&& follows, Arrived&& arrived,
-                                    Crosses&& crosses) {
+/// for which crosses(s, i, t) holds (that step included). A Graph has steps() steps a vertex and next(s, i), where step i of s
+/// leads, or nowhere.
+template <class Graph, class Follows, class Arrived, class Crosses>
+std::optional<route<typename Graph::vertex>> shortest_route(const Graph& g, typename Graph::vertex from, Follows&& follows,
+                                                            Arrived&& arrived, Crosses&& crosses) {
+  using vertex = typename Graph::vertex;
   struct came {
-    state_id from;
+    vertex from;
     int step;
   };
-  std::unordered_map<state_id, came> seen{{from, {no_state, -1}}};
-  std::deque<state_id> queue{from};
-  const auto unwind = [&](state_id s) {
+  std::unordered_map<vertex, came> seen{{from, {Graph::nowhere, -1}}};
+  std::deque<vertex> queue{from};
+  const auto unwind = [&](vertex s) {
     std::vector<int> steps;
-    for (; seen.at(s).from != no_state; s = seen.at(s).from) steps.push_back(seen.at(s).step);
+    for (; seen.at(s).from != Graph::nowhere; s = seen.at(s).from) steps.push_back(seen.at(s).step);
     std::reverse(steps.begin(), steps.end());
     return steps;
   };
   while (!queue.empty()) {
-    const state_id s = queue.front();
+    const vertex s = queue.front();
     queue.pop_front();
-    if (arrived(s)) return route{unwind(s), s};
+    if (arrived(s)) return route<vertex>{unwind(s), s};
     for (int i = 0; i < g.steps(); ++i) {
-      const state_id t = g.next(s, i);
-      if (t == no_state || !follows(s, i, t)) continue;
+      const vertex t = g.next(s, i);
+      if (t == Graph::nowhere || !follows(s, i, t)) continue;
       if (crosses(s, i, t)) {
-        route found{unwind(s), t};
+        route<vertex> found{unwind(s), t};
         found.steps.push_back(i);
         return found;
       }

@@ -125,7 +125,7 @@ std::vector<std::string> default_properties(const catalog::choice& algorithm, bo
     const bool basic =
         name == "k-exclusion" || name == "deadlock-free" || name == "starvation-free" || name == "bounded-exit";
     if (!basic && std::find(promised.begin(), promised.end(), name) == promised.end()) continue;
-    if (!symmetry || lab::is_safety(name)) chosen.emplace_back(name);
+    if (!symmetry || lab::decided_by_symmetry(name)) chosen.emplace_back(name);
   }
   return chosen;
 }
@@ -180,7 +180,7 @@ nlohmann::json to_json(const catalog::choice& algorithm) {
                    {"theorem", row.theorem},
                    {"limits", {{"N_max", row.allowed.N_max}, {"k_max", row.allowed.k_max}}},
                    {"promises", promises_json(algorithm.promise())},
-                   {"symmetric", row.symmetric},
+                   {"symmetric", row.symmetric == catalog::symmetry::full},
                    {"bounded_variables", row.bounded_variables},
                    {"native", row.native},
                    {"registers", row.needs == catalog::registers::safe ? "safe" : "atomic"},

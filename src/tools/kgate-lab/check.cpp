@@ -54,7 +54,7 @@ void check_properties(const plan& p) {
   for (const std::string& name : p.request.properties) {
     if (name == "distinct-names" && !p.of.algorithm.promise().names)
       throw usage_error(fmt::format("{0} gives no names; check {0}+names for distinct-names", p.of.algorithm.id()));
-    if (p.request.symmetry && !lab::is_safety(name))
+    if (p.request.symmetry && !lab::decided_by_symmetry(name))
       throw usage_error(fmt::format("{} cannot be decided with --symmetry; allowed are {}", name,
                                     fmt::join(default_properties(p.of.algorithm, true), ", ")));
   }
@@ -62,12 +62,12 @@ void check_properties(const plan& p) {
 
 void check_symmetry(const plan& p) {
   if (!p.request.symmetry) return;
-  if (!p.of.algorithm.base->symmetric) {
+  if (!p.of.algorithm.base->symmetric_at(p.of.N, p.of.k)) {
     std::vector<std::string_view> symmetric;
     for (const catalog::row* row : lab::algorithm_rows())
-      if (row->symmetric) symmetric.push_back(row->id);
-    throw usage_error(fmt::format("{} is not symmetric in its processes; --symmetry is allowed for {}",
-                                  p.of.algorithm.id(), fmt::join(symmetric, ", ")));
+      if (row->symmetric_at(p.of.N, p.of.k)) symmetric.push_back(row->id);
+    throw usage_error(fmt::format("{} is not symmetric in its processes at N = {} k = {}; --symmetry is allowed for {}",
+                                  p.of.algorithm.id(), p.of.N, p.of.k, fmt::join(symmetric, ", ")));
   }
   if (p.of.N > lab::symmetric_processes_max)
     throw usage_error(
@@ -104,7 +104,8 @@ plan make_plan(const asked& a) {
   for (const std::string& name : a.properties) r.properties.push_back(parse_property(name));
   if (r.properties.empty()) {
     r.properties = default_properties(p.of.algorithm, r.symmetry);
-    if (r.symmetry) p.notes.push_back("with --symmetry only the properties of single states are checked");
+    if (r.symmetry && r.properties.size() < default_properties(p.of.algorithm, false).size())
+      p.notes.push_back("with --symmetry the order of entering is not checked");
   }
   check_properties(p);
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -274,7 +275,7 @@ command add_check(CLI::App& tool) {
   one("--memory-max", it->memory_max, "B", "As in 500M or 2G; default 75 % of the memory");
   one("--time-max", it->time_max, "D", "As in 30s or 5m; default no limit");
   o->add_flag("--symmetry", it->symmetry,
-              "Explore one state of those that differ by renaming\nprocesses; no fairness, at most 7 processes");
+              "Explore one state of those that differ by renaming\nprocesses; nothing about order, at most 8 processes");
   one("--contention", it->contention, "C", "Let at most C processes be outside their remainder");
   o->add_option("--mutate", it->mutations,
                 "Make an error: drop:LABEL, defer:LABEL or\nforce:LABEL=VALUE; may be repeated")
