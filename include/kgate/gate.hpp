@@ -55,7 +55,7 @@ struct gate_person {
   unsigned user = 0;
   std::string host;
   std::string command;
-  std::chrono::system_clock::time_point since;  ///< inside since, or waiting since
+  std::chrono::system_clock::time_point since;  ///< inside since, or waiting since; whole seconds for a member that enters often
   int weight = 1;
   int slot = -1;     ///< its first slot, if it is inside and has asked for one
   int position = 0;  ///< 1 is next, if it waits
@@ -82,7 +82,8 @@ class gate {
   gate& operator=(gate&&) noexcept;
   ~gate();
 
-  /// Waits for `weight` permits. FIFO, and so a heavy request at the head holds up light ones behind it. Throws gate_error if
+  /// Waits for `weight` permits. FIFO from the moment it queues up, which it puts off by up to 2 ms while others come and go
+  /// quickly; and so a heavy request at the head holds up light ones behind it. Throws gate_error if
   /// the gate is removed meanwhile, or damaged, or weight is not in 1..slots().
   permit enter(int weight = 1);
   /// The same until `stop` is requested; nothing then.
@@ -171,11 +172,8 @@ class gate::member {
     my_state->store(in, std::memory_order_release);  // partner: helpers' reads of state (protocol.hpp)
     guess_ = desired;
     inside_ = true;
-    std::timespec now;
-    clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    const std::uint64_t time =
-        static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
-    my_time->store(time, std::memory_order_relaxed);
+    // Whole seconds: a finer clock would cost more than the rest of this function.
+    my_time->store(static_cast<std::uint64_t>(std::time(nullptr)) * 1'000'000'000U, std::memory_order_relaxed);
     return true;
   }
   bool leave_at_once() {

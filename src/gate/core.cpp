@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/core.hpp"
 
+#include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -17,6 +18,14 @@ namespace {
 /// next in line spins.
 constexpr int spins_next = 600;
 constexpr std::int64_t spinning_ns = 20'000;
+
+/// Before a member queues up it looks on for a while, as long as the gate moves: short passages then follow each other at the
+/// speed of those who run, and nobody has to be woken. It gives up, and queues, when nothing has happened for `still_ns` (whoever
+/// is inside stays, or does not run), and after `looking_ns` in any case: from then on its place is certain.
+constexpr std::int64_t still_ns = 50'000;
+constexpr std::int64_t looking_ns = 2'000'000;
+constexpr int pauses_min = 16;
+constexpr int pauses_max = 256;
 
 std::uint64_t wall_coarse_ns() {
   timespec now{};
@@ -121,11 +130,29 @@ void core::part(unsigned i) noexcept {
   unlock_byte(cells_.fd(), member_byte(i));
 }
 
+/// True when W shows room for a newcomer, false when it is time to queue up.
+bool core::look(int weight) const {
+  const std::int64_t began = now_ns();
+  std::int64_t moved = began;
+  std::uint64_t seq = cells_.word().seq();
+  for (int pauses = pauses_min, round = 0;; pauses = std::min(2 * pauses, pauses_max), ++round) {
+    const word w = cells_.word();
+    if (w.operation() == op::retired || (w.free() >= weight && (!w.waiting() || cells_.overtakings() > 0))) return true;
+    for (int i = 0; i < pauses; ++i) cpu_relax();  // every look takes the word away from those who use it
+    if (round >= 8) sched_yield();  // whoever is inside may be waiting for this core
+    const std::int64_t now = now_ns();
+    if (w.seq() != seq) moved = now;
+    seq = w.seq();
+    if (now - moved > still_ns || now - began > looking_ns) return false;
+  }
+}
+
 entry core::enter(unsigned i, int weight, const patience& how, word& became) {
   became = {};
   member_line& line = cells_.map().lines[i];
+  bool looks = how.looks_first;
   for (int tries = 0;; ++tries) {
-    const bool may_queue = how.deadline_ns != 0;
+    const bool may_queue = how.deadline_ns != 0 && !looks;
     switch (protocol_.request(i, weight, may_queue, became)) {
       case outcome::entered:
         line.entered_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
@@ -136,6 +163,10 @@ entry core::enter(unsigned i, int weight, const patience& how, word& became) {
         line.queued_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
         return wait(i, how);
       case outcome::refused:
+        if (looks) {
+          looks = look(weight);
+          break;
+        }
         // Nobody need be waiting, so nobody need have noticed that a holder died.
         if (tries > 0 || heal_all() == 0) return entry::timed_out;
     }

@@ -21,6 +21,7 @@ inline constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max()
 /// How a member waits.
 struct patience {
   std::int64_t deadline_ns = forever;               ///< on the monotonic clock; 0: do not wait at all
+  bool looks_first = false;                         ///< may look for a free permit for a while before it queues up
   const std::atomic<bool>* cancelled = nullptr;     ///< looked at whenever the waiter wakes
   void (*progress)(void*, int position) = nullptr;  ///< called now and then while waiting
   void* progress_argument = nullptr;
@@ -96,6 +97,7 @@ class core {
 
  private:
   int join_once(std::string_view command);
+  bool look(int weight) const;
   entry wait(unsigned i, const patience& how);
   entry give_up(unsigned i, entry why);
   int tend(unsigned i);

@@ -198,6 +198,7 @@ bool gate::member::enter_until(std::int64_t deadline_ns, int weight, const std::
                                                 std::to_string(owner_->core.slots()) + " slots"});
   patience how;
   how.deadline_ns = deadline_ns;
+  how.looks_first = deadline_ns == forever;
   how.cancelled = cancelled;
   word became;
   inside_ = settle(owner_->core.enter(number_, weight, how, became), owner_->name);

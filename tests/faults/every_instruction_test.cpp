@@ -35,7 +35,7 @@ TEST(every_instruction, of_a_leaver_with_one_waiter) {
 TEST(every_instruction, of_queueing_up_with_one_behind) {
   // As far as the spin that waiting begins with; the whole is in the deep tier.
   kill_at_every_instruction(
-      {.name = "queue up, one behind", .holder = true, .waiter_after = true, .act = enter, .steps_max = 450});
+      {.name = "queue up, one behind", .holder = true, .waiter_after = true, .act = enter, .steps_max = 900});
 }
 
 TEST(every_instruction, of_a_waiter_that_is_let_in) {

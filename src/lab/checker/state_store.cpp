@@ -60,10 +60,7 @@ std::size_t state_store::bytes(std::size_t states) const {
 
 void state_store::refill(writer& w) {
   const state_id first = next_.fetch_add(chunk, std::memory_order_relaxed);
-  if (first + chunk > states_max_) {
-    full_.store(true, std::memory_order_relaxed);
-    throw std::bad_alloc();
-  }
+  if (first + chunk > states_max_) throw std::bad_alloc();
   w.next = first;
   w.end = first + chunk;
 }

@@ -118,7 +118,6 @@ class state_store {
   /// Doubles the index; nobody else may be at work. `levels` are the numbers in use.
   void grow(const std::vector<id_range>& used, int threads);
 
-  bool full() const { return full_.load(std::memory_order_relaxed); }
 
  private:
   template <unsigned W>
@@ -141,7 +140,6 @@ class state_store {
   unsigned shift_ = 0;
   std::size_t states_max_ = 0;
   std::atomic<state_id> next_{0};
-  std::atomic<bool> full_{false};
 };
 
 /// Calls f<W>() with W = words.

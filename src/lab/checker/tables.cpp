@@ -96,7 +96,6 @@ void tables::add_row(int p, local_id s) {
   r.where = l.where;
   r.waiting = l.waiting;
   r.done = l.done;
-  r.awaits = l.op == operation::await;
   r.name = static_cast<std::int16_t>(l.name);
   r.steps = steps_.emplace_back(values).data();
 }

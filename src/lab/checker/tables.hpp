@@ -46,7 +46,6 @@ struct local_row {
   region where = region::remainder;
   bool waiting = false;
   bool done = false;
-  bool awaits = false;
   bool has_variable = false;
   std::int16_t name = -1;
   const std::vector<code>* domain = nullptr;  ///< of a read of a safe register: what it may return while `unstable`
