@@ -137,7 +137,7 @@ space_cell measure_space(const std::string& algorithm, int N, int k, const run_l
   program p(make_model(choice, N, k), N, k, {});
   run_limits part = limits;
   part.seconds_max = limits.seconds_max / 4;
-  if (p.variables() == 1 && choice.base->symmetric) {
+  if (p.variables() == 1 && choice.base->symmetric_at(N, k)) {
     walk_crowd(p, walk_steps, part);
     cell.exhaustive = explore_crowd(p, limits).complete;
     cell.values = p.variable(0).values.size();
