@@ -168,9 +168,12 @@ class gate::member {
     auto* const my_state = state_;
     auto* const my_time = entered_;
     const std::uint64_t in = out_.at(kind::in).bits;
-    if (!word_->compare_exchange_strong(expected, desired)) return false;
+    if (word_->compare_exchange_strong(expected, desired)) {
+      guess_ = desired;
+    } else if (!change(op::enter, expected)) {
+      return false;
+    }
     my_state->store(in, std::memory_order_release);  // partner: helpers' reads of state (protocol.hpp)
-    guess_ = desired;
     inside_ = true;
     // Whole seconds: a finer clock would cost more than the rest of this function.
     my_time->store(static_cast<std::uint64_t>(std::time(nullptr)) * 1'000'000'000U, std::memory_order_relaxed);
@@ -183,12 +186,37 @@ class gate::member {
     const std::uint64_t desired = expected + word::seq_one + word::free_one + op_bits(op::leave) - op_bits(op::enter);
     auto* const my_state = state_;
     const state out = out_.next_passage();
-    if (!word_->compare_exchange_strong(expected, desired)) return false;
+    if (word_->compare_exchange_strong(expected, desired)) {
+      guess_ = desired;
+    } else if (!change(op::leave, expected)) {
+      return false;
+    }
     my_state->store(out.bits, std::memory_order_release);
     out_ = out;
-    guess_ = desired;
     inside_ = false;
     return true;
+  }
+  /// When the guess was wrong because others came and went and nobody waits: from W as it was `seen`, if what it names has been
+  /// applied (G2). A few tries; the long way knows what else may be the matter.
+  bool change(gate_detail::op what, std::uint64_t seen) {
+    using namespace gate_detail;
+    const int permits = what == op::enter ? -1 : 1;
+    for (int tries = 0; tries < 8; ++tries) {
+      const word w{seen};
+      const bool passing = w.operation() == op::enter || w.operation() == op::leave;
+      if (!passing || w.waiting() || w.free() + permits < 0 || w.subject() >= members_max) return false;
+      const state subject{(state_ - number_)[w.subject()].load()};
+      if (effect(w.operation(), subject) != subject) {  // its owner is about to
+        seen = word_->load();
+        continue;
+      }
+      const word desired = w.next(what, number_, w.free() + permits, false);
+      if (word_->compare_exchange_strong(seen, desired.bits)) {
+        guess_ = desired.bits;
+        return true;
+      }
+    }
+    return false;
   }
   static constexpr std::uint64_t op_bits(gate_detail::op what) { return static_cast<std::uint64_t>(what); }
   /// Keeps what this member made of W, if the shortcuts may build on it.

@@ -14,7 +14,7 @@
 namespace kgate::gate_detail {
 
 inline constexpr std::array<char, 8> magic{'K', 'G', 'A', 'T', 'E', '\r', '\n', '\x1a'};
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 
 /// What never changes after creation, guarded by a checksum over all of it.
 struct file_header {
@@ -57,13 +57,15 @@ static_assert(sizeof(identity) == 176 && sizeof(member_info) == 192);
 
 struct file_layout {
   alignas(cache_line) file_header header;
+  // The first members' states share the word's line: whoever changes the word reads the last subject's state and writes its
+  // own, and has the line already.
   alignas(cache_line) std::atomic<std::uint64_t> word_bits;
+  std::atomic<std::uint64_t> state_bits[members_max];
   alignas(cache_line) std::atomic<std::uint64_t> size_bits;
   std::atomic<std::uint64_t> passed_bits;
   std::atomic<std::uint64_t> healed;
   std::atomic<std::uint64_t> tokens;
   std::atomic<std::uint32_t> members_used;
-  alignas(cache_line) std::atomic<std::uint64_t> state_bits[members_max];
   member_line lines[members_max];
   std::atomic<std::uint64_t> slot_bits[slots_max + 1];
   member_info info[members_max];

@@ -94,7 +94,7 @@ class Defaults(LabTest):
         self.assertLess(result["states"], whole["states"])
 
     def test_symmetry_leaves_out_the_order_of_entering(self):
-        result = self.lab_json(HOLDS, "check", "am97-queue", "-N", 3, "-k", 2, "--symmetry")
+        result = self.lab_json(HOLDS, "check", "choi11", "-N", 2, "-k", 1, "--symmetry")
         self.assertNotIn("fife", verdicts(result))
 
     def test_contention(self):

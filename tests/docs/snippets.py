@@ -67,11 +67,10 @@ def commands_of(first, text):
         number += 1 + line.count("\0")
 
 
-def command_faults(place, command, wanted, programs):
-    with tempfile.TemporaryDirectory() as folder:
-        # The shell reads the line as it would the user's, but for the launcher.
-        line = re.sub(r"^\./(kgate(-lab)?)", lambda found: shlex.quote(str(programs / found[1])), command)
-        done = run(["bash", "-c", line], cwd=folder, env={**os.environ, "KGATE_DIR": folder})
+def command_faults(place, command, wanted, programs, folder):
+    # The shell reads the line as it would the user's, but for the launcher.
+    line = re.sub(r"^\./(kgate(-lab)?)", lambda found: shlex.quote(str(programs / found[1])), command)
+    done = run(["bash", "-c", line], cwd=folder, env={**os.environ, "KGATE_DIR": folder})
     return [] if done.returncode == wanted else [fault(place, f"{command} (wanted {wanted})", done)]
 
 
@@ -84,9 +83,10 @@ def check(root, compiler, programs, library=None):
             snippets += 1
             found += cpp_faults(f"{name}:{line}", text, compiler, root / "include", library)
         for first, text in blocks(page, "sh"):
-            for line, command, wanted in commands_of(first, text):
-                commands += 1
-                found += command_faults(f"{name}:{line}", command, wanted, programs)
+            with tempfile.TemporaryDirectory() as folder:  # one for a block: its lines build on each other
+                for line, command, wanted in commands_of(first, text):
+                    commands += 1
+                    found += command_faults(f"{name}:{line}", command, wanted, programs, folder)
     return found, snippets, commands
 
 

@@ -82,8 +82,9 @@ class protocol {
   /// Member i, which is out, asks for `weight` permits: it enters, or is queued, or (if it must not queue) is refused.
   /// If it entered, `became` is what it made of W.
   outcome request(unsigned i, int weight, bool may_queue, word& became) {
-    const state mine = c.state_of(i).with_weight(weight);
-    c.set_state(i, mine);  // G5
+    const state before = c.state_of(i);
+    const state mine = before.with_weight(weight);
+    if (mine != before) c.set_state(i, mine);  // G5
     for (;;) {
       const word w = settled();
       if (w.operation() == op::retired) return outcome::retired;
