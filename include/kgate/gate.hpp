@@ -205,7 +205,7 @@ class gate::member {
       const word w{seen};
       const bool passing = w.operation() == op::enter || w.operation() == op::leave;
       if (!passing || w.waiting() || w.free() + permits < 0 || w.subject() >= members_max) return false;
-      const state subject{(state_ - number_)[w.subject()].load()};
+      const state subject{(state_ - number_)[w.subject()].load()};  // the states are an array, and state_ is ours in it
       if (effect(w.operation(), subject) != subject) {  // its owner is about to
         seen = word_->load();
         continue;

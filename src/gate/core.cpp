@@ -131,19 +131,18 @@ void core::part(unsigned i) noexcept {
 }
 
 /// True when W shows room for a newcomer, false when it is time to queue up.
-bool core::look(int weight) const {
-  const std::int64_t began = now_ns();
-  std::int64_t moved = began;
+bool core::look(int weight, std::int64_t until_ns) {
+  std::int64_t moved = now_ns();
   std::uint64_t seq = cells_.word().seq();
   for (int pauses = pauses_min, round = 0;; pauses = std::min(2 * pauses, pauses_max), ++round) {
     const word w = cells_.word();
-    if (w.operation() == op::retired || (w.free() >= weight && (!w.waiting() || cells_.overtakings() > 0))) return true;
+    if (w.operation() == op::retired || protocol_.has_room(w, weight)) return moved <= until_ns;
     for (int i = 0; i < pauses; ++i) cpu_relax();  // every look takes the word away from those who use it
     if (round >= 8) sched_yield();  // whoever is inside may be waiting for this core
     const std::int64_t now = now_ns();
     if (w.seq() != seq) moved = now;
     seq = w.seq();
-    if (now - moved > still_ns || now - began > looking_ns) return false;
+    if (now - moved > still_ns || now > until_ns) return false;
   }
 }
 
@@ -151,6 +150,7 @@ entry core::enter(unsigned i, int weight, const patience& how, word& became) {
   became = {};
   member_line& line = cells_.map().lines[i];
   bool looks = how.looks_first;
+  std::int64_t looks_until = 0;  // however often somebody else is faster
   for (int tries = 0;; ++tries) {
     const bool may_queue = how.deadline_ns != 0 && !looks;
     switch (protocol_.request(i, weight, may_queue, became)) {
@@ -164,7 +164,8 @@ entry core::enter(unsigned i, int weight, const patience& how, word& became) {
         return wait(i, how);
       case outcome::refused:
         if (looks) {
-          looks = look(weight);
+          if (looks_until == 0) looks_until = now_ns() + looking_ns;
+          looks = look(weight, looks_until);
           break;
         }
         // Nobody need be waiting, so nobody need have noticed that a holder died.

@@ -97,7 +97,7 @@ class core {
 
  private:
   int join_once(std::string_view command);
-  bool look(int weight) const;
+  bool look(int weight, std::int64_t until_ns);
   entry wait(unsigned i, const patience& how);
   entry give_up(unsigned i, entry why);
   int tend(unsigned i);

@@ -69,6 +69,8 @@ struct scenario {
   int k = 1;
   /// A holder that stays inside until the victim is dead.
   bool holder = false;
+  /// Somebody goes in and out when the victim is about to act: what it last made of the word is no longer true.
+  bool passer_by = false;
   /// Somebody queued: in front of the victim or behind it. He must get in.
   bool waiter_before = false;
   bool waiter_after = false;
@@ -131,6 +133,11 @@ inline bool one_death(const scenario& role, std::size_t steps, tally& out, bool 
     mark();
   });
   EXPECT_TRUE(victim.run_to_mark());
+  if (role.passer_by) {
+    bystander other(where, name);
+    other.enter();
+    other.leave();
+  }
   if (role.waiter_before) before.emplace(where, name).queue_up();
   if (role.grant_first) {
     gate view = where.open(name);

@@ -10,6 +10,10 @@ void around(gate&, gate::member& m) {
   m.enter();
   m.leave();
 }
+void around_and_enter(gate& g, gate::member& m) {
+  around(g, m);
+  m.enter();
+}
 void around_twice(gate& g, gate::member& m) {
   around(g, m);
   around(g, m);
@@ -19,6 +23,16 @@ TEST(every_instruction, of_entering_and_leaving_alone) {
   const tally seen =
       kill_at_every_instruction({.name = "enter and leave twice, uncontended", .k = 2, .act = around_twice});
   EXPECT_GT(seen.kills, 200U);
+}
+
+TEST(every_instruction, of_entering_after_somebody_else) {
+  kill_at_every_instruction(
+      {.name = "enter, others came and went", .k = 2, .passer_by = true, .prepare = around, .act = around});
+}
+
+TEST(every_instruction, of_leaving_after_somebody_else) {
+  kill_at_every_instruction(
+      {.name = "leave, others came and went", .k = 2, .passer_by = true, .prepare = around_and_enter, .act = leave});
 }
 
 TEST(every_instruction, of_taking_a_slot) {

@@ -27,17 +27,14 @@ constexpr machine_costs bus{.name = "cc",
                             .rmw = rmw,
                             .quantum = quantum,
                             .context_switch = change};
-constexpr machine_costs modules{.name = "dsm",
-                                .model = memory_model::dsm,
-                                .one_bus = false,
-                                .words_per_line = 1,
-                                .step = step,
-                                .local = local,
-                                .remote = remote,
-                                .occupied = occupied,
-                                .rmw = rmw,
-                                .quantum = quantum,
-                                .context_switch = change};
+constexpr machine_costs modules = [] {
+  machine_costs costs = bus;
+  costs.name = "dsm";
+  costs.model = memory_model::dsm;
+  costs.one_bus = false;
+  costs.words_per_line = 1;
+  return costs;
+}();
 
 TEST(Costs, ACacheKeepsWhatItHasRead) {
   multiprocessor on(bus, 1, 1, 1);

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import urllib.error
 import urllib.request
@@ -19,8 +20,14 @@ FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "-
          "--force-device-scale-factor=1", "--allow-file-access-from-files", "--window-size=1280,1000"]
 
 
-def is_there():
-    return shutil.which("chromedriver") and (shutil.which("chromium") or shutil.which("chromium-browser"))
+def command_line():
+    """PROGRAM [--pictures FOLDER] ...: the program, the folder or None, and what is left for unittest."""
+    program, *rest = sys.argv[1:]
+    pictures = None
+    if rest[:1] == ["--pictures"]:
+        pictures = Path(rest[1])
+        del rest[:2]
+    return Path(program).resolve(), pictures, [sys.argv[0], "-v", *rest]
 
 
 class Browser:

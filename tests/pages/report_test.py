@@ -8,13 +8,12 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 import urllib.parse
 from pathlib import Path
 
-from browser import Browser
+from browser import Browser, command_line
 
 PROGRAM, PICTURES = Path(), None
 BYTES_MAX = 5_000_000
@@ -170,12 +169,8 @@ class RefusedTest(unittest.TestCase):
 
 def main():
     global PROGRAM, PICTURES
-    arguments = sys.argv[1:]
-    PROGRAM = Path(arguments.pop(0)).resolve()
-    if arguments[:1] == ["--pictures"]:
-        PICTURES = Path(arguments[1])
-        del arguments[:2]
-    unittest.main(argv=[sys.argv[0], "-v", *arguments])
+    PROGRAM, PICTURES, rest = command_line()
+    unittest.main(argv=rest)
 
 
 if __name__ == "__main__":

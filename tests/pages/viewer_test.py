@@ -14,7 +14,7 @@ import time
 import unittest
 from pathlib import Path
 
-from browser import Browser
+from browser import Browser, command_line
 
 PROGRAM, PICTURES = Path(), None
 LONG = 10_000
@@ -158,12 +158,8 @@ class ViewerTest(unittest.TestCase):
 
 def main():
     global PROGRAM, PICTURES
-    arguments = sys.argv[1:]
-    PROGRAM = Path(arguments.pop(0)).resolve()
-    if arguments[:1] == ["--pictures"]:
-        PICTURES = Path(arguments[1])
-        del arguments[:2]
-    unittest.main(argv=[sys.argv[0], "-v", *arguments])
+    PROGRAM, PICTURES, rest = command_line()
+    unittest.main(argv=rest)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,10 @@
 /// The protocol of gates shared by processes: FIFO k-exclusion that survives the death of anybody at any instruction.
 ///
 /// Source       ours; helping as in Herlihy's universal construction, records of intent as in recoverable mutual exclusion.
-/// Promises     k-exclusion; FIFO, or (b > 0) at most b newcomers pass the queue between two who are let in from it; any number of members may be killed, one after the other, at any instruction, and no
-///              permit and no place is lost; a stopped member is waited for only in its place in the queue and in its
-///              permits, never inside an operation (lock-free). Uncontended: one compare-and-swap to enter, one to leave.
+/// Promises     k-exclusion; FIFO, or (b > 0) at most b newcomers pass the queue between two who are let in from it; any
+///              number of members may be killed, one after the other, at any instruction, and no permit and no place is lost;
+///              a stopped member is waited for only in its place in the queue and in its permits, never inside an operation
+///              (lock-free). Uncontended: one compare-and-swap to enter, one to leave.
 /// Variables    W          word.hpp: free permits, whether somebody waits, the last operation and its subject
 ///              state[i]   where member i is; initially out
 ///              order[i]   i's place in the queue while state[i] is waits; written by i alone
@@ -88,7 +89,7 @@ class protocol {
     for (;;) {
       const word w = settled();
       if (w.operation() == op::retired) return outcome::retired;
-      if (w.free() >= weight && (!w.waiting() || may_pass())) {
+      if (has_room(w, weight)) {
         const word desired = w.next(op::enter, i, w.free() - weight, w.waiting());
         if (!c.cas_word(w, desired)) continue;
         if (counts(desired)) help(desired);
@@ -251,6 +252,9 @@ class protocol {
       if (j != i && c.state_of(j).where() == kind::waits && c.order_of(j) < mine) ++before;
     return before;
   }
+
+  /// Whether W lets a newcomer in who asks for `weight` permits. Right if W does not change meanwhile.
+  bool has_room(word w, int weight) { return w.free() >= weight && (!w.waiting() || may_pass()); }
 
   /// The word with its effect applied, ready to be changed.
   word settled() {

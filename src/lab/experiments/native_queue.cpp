@@ -19,21 +19,16 @@
 #include "kgate/objects/assigned.hpp"
 #include "kgate/objects/in_place.hpp"
 #include "kgate/objects/locked.hpp"
+#include "kgate/objects/priority_queue.hpp"
 #include "kgate/resilient.hpp"
+#include "lab/experiments/queue_workload.hpp"
 
 namespace kgate::lab {
 
 namespace {
 
-using queue = priority_queue<std::int64_t, 16>;
+using queue = priority_queue<std::int64_t, queue_places>;
 using machine = native<spin>;
-
-/// Half full, so that operations find something to do in either direction.
-queue half_full() {
-  queue q;
-  for (std::int64_t i = 0; i < 8; ++i) q.apply(queue::insert(i * 1000));
-  return q;
-}
 
 /// A queue that P threads can use, whatever it is made of.
 class shared_queue {
@@ -48,11 +43,10 @@ class shared_queue {
 
 template <class Apply>
 long alternate(int t, long n, const std::atomic<bool>& over, Apply&& apply) {
-  std::uint64_t random = static_cast<std::uint64_t>(t) + 1;
+  queue_workload<queue> mine(static_cast<std::uint64_t>(t) + 1);
   for (long i = 0; i < n; ++i) {
     if (over.load(std::memory_order_relaxed)) return i;
-    random = random * 6364136223846793005U + 1442695040888963407U;
-    apply(i % 2 == 0 ? queue::insert(static_cast<std::int64_t>(random >> 50)) : queue::delete_min());
+    apply(mine.next());
   }
   return n;
 }
@@ -62,7 +56,7 @@ template <class Object>
 class plain_queue final : public shared_queue {
  public:
   template <class... Arguments>
-  explicit plain_queue(Arguments&&... arguments) : object_(arguments..., half_full()) {}
+  explicit plain_queue(Arguments&&... arguments) : object_(arguments..., half_full<queue>()) {}
   long work(int t, long n, const std::atomic<bool>& over) override {
     return alternate(t, n, over, [&](const queue::operation& op) {
       if constexpr (requires { object_.apply(t, op); })
@@ -80,7 +74,7 @@ class plain_queue final : public shared_queue {
 template <template <class> class Block, int k>
 class assigned_queue final : public shared_queue {
  public:
-  explicit assigned_queue(int P) : object_(memory_, P, k, half_full()) {}
+  explicit assigned_queue(int P) : object_(memory_, P, k, half_full<queue>()) {}
   long work(int t, long n, const std::atomic<bool>& over) override {
     machine::Process p(pid(t));
     return alternate(t, n, over, [&](const queue::operation& op) { object_.apply(p, op); });

@@ -14,6 +14,7 @@
 #include "kgate/objects/assigned.hpp"
 #include "kgate/objects/in_place.hpp"
 #include "kgate/objects/priority_queue.hpp"
+#include "lab/experiments/queue_workload.hpp"
 #include "lab/multiprocessor/machine.hpp"
 
 namespace kgate::lab {
@@ -21,15 +22,8 @@ namespace kgate::lab {
 namespace {
 
 using machine = timed_machine;
-using queue = priority_queue<std::int64_t, 16>;
+using queue = priority_queue<std::int64_t, queue_places>;
 using Process = machine::Process;
-
-/// Half full, so that operations find something to do in either direction.
-queue half_full() {
-  queue q;
-  for (std::int64_t i = 0; i < 8; ++i) q.apply(queue::insert(i * 1000));
-  return q;
-}
 
 class shared_queue {
  public:
@@ -42,7 +36,7 @@ class shared_queue {
 
 class locked_queue final : public shared_queue {
  public:
-  locked_queue(multiprocessor& on, int P) : lock_(on, P, 1), object_(on, 1, half_full()) {}
+  locked_queue(multiprocessor& on, int P) : lock_(on, P, 1), object_(on, 1, half_full<queue>()) {}
   void apply(Process& p, const queue::operation& op) override {
     nothing_private mine;
     lock_.acquire(p, mine);
@@ -57,7 +51,7 @@ class locked_queue final : public shared_queue {
 
 class herlihy_queue final : public shared_queue {
  public:
-  herlihy_queue(multiprocessor& on, int N) : object_(on, N, half_full()) {}
+  herlihy_queue(multiprocessor& on, int N) : object_(on, N, half_full<queue>()) {}
   void apply(Process& p, const queue::operation& op) override { object_.apply(p, p.number(), op); }
 
  private:
@@ -67,7 +61,7 @@ class herlihy_queue final : public shared_queue {
 template <template <class> class Block, class Object>
 class assigned_queue final : public shared_queue {
  public:
-  assigned_queue(multiprocessor& on, int P, int k) : object_(on, P, k, half_full()) {}
+  assigned_queue(multiprocessor& on, int P, int k) : object_(on, P, k, half_full<queue>()) {}
   void apply(Process& p, const queue::operation& op) override { object_.apply(p, op); }
 
  private:
@@ -113,11 +107,8 @@ simulated_outcome simulate_queue(const simulated_run& run) {
   on.run([&](int t) {
     Process p(pid(t), on);
     const long share = run.operations / run.processes + (t < run.operations % run.processes ? 1 : 0);
-    std::uint64_t random = run.seed * 1'000'003 + static_cast<std::uint64_t>(t);
-    for (long i = 0; i < share; ++i) {
-      random = random * 6'364'136'223'846'793'005U + 1'442'695'040'888'963'407U;
-      q->apply(p, i % 2 == 0 ? queue::insert(static_cast<std::int64_t>(random >> 50)) : queue::delete_min());
-    }
+    queue_workload<queue> mine(run.seed * 1'000'003 + static_cast<std::uint64_t>(t));
+    for (long i = 0; i < share; ++i) q->apply(p, mine.next());
   });
   const multiprocessor::totals& t = on.so_far();
   const double seconds = static_cast<double>(t.time) * 1e-9;
