@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -31,7 +32,7 @@ bool enabledness::decide(int p, watch& w) {
   // Components come in reverse topological order, so what they lead to is settled.
   return parts.for_each(
              in, [](state_id, int) { return true; },
-             [&](const std::vector<state_id>& members, auto&& same) {
+             [&](std::span<const state_id> members, auto&& same) {
                const auto waits = [&](state_id s) {
                  if (graph_.next(s, graph_.first(p)) == no_state) return true;
                  for (int i = 0; i < graph_.steps(); ++i) {
@@ -99,7 +100,7 @@ enabledness::endless_wait enabledness::wait_of(state_id s, int p, watch& w) cons
       },
       nowhere);
   components(graph_).for_each([&](state_id here) { return reached.contains(here); }, [](state_id, int) { return true; },
-                              [&](const std::vector<state_id>& members, auto&& same) {
+                              [&](std::span<const state_id> members, auto&& same) {
                                 for (const state_id here : members)
                                   for (int i = graph_.first(p); i < graph_.first(p + 1); ++i) {
                                     const state_id t = graph_.next(here, i);

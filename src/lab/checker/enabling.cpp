@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <deque>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -220,7 +221,7 @@ liveness_result find_group_deadlock(const state_graph& g, const depths& d, const
     };
     const bool finished = parts.for_each(
         in, follows,
-        [&](const std::vector<state_id>& members, auto&& same) {
+        [&](std::span<const state_id> members, auto&& same) {
           process_set stepping = 0, always_able = ~process_set{0};
           for (const state_id s : members) {
             for (int p = 0; p < N; ++p) {

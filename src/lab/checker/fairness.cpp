@@ -6,6 +6,7 @@
 #include <atomic>
 #include <bit>
 #include <mutex>
+#include <span>
 #include <unordered_set>
 
 #include "kgate/core/contracts.hpp"
@@ -191,7 +192,7 @@ class waiting_search {
     components parts(graph_);
     return parts.for_each(
         in, [](state_id, int) { return true; },
-        [&](const std::vector<state_id>& members, auto&& same) {
+        [&](std::span<const state_id> members, auto&& same) {
           std::array<std::uint8_t, graph_processes_max> most{};
           for (const state_id s : members)
             for (int i = 0; i < graph_.steps(); ++i) {
@@ -226,7 +227,7 @@ class waiting_search {
   }
 
   /// q gets in again and again inside a component in which p waits.
-  bool endless(int p, int q, const std::vector<state_id>& members, waiting_result& result) const {
+  bool endless(int p, int q, std::span<const state_id> members, waiting_result& result) const {
     const std::unordered_set<state_id> inside(members.begin(), members.end());
     const state_id from = *std::min_element(members.begin(), members.end(),
                                             [&](state_id a, state_id b) { return depths_.of(a) < depths_.of(b); });

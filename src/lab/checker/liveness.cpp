@@ -5,6 +5,7 @@
 #include <atomic>
 #include <bit>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <unordered_set>
 
@@ -51,7 +52,7 @@ struct component_facts {
 };
 
 template <class Same>
-component_facts facts_of(const state_graph& g, const question& q, const std::vector<state_id>& members, Same&& same) {
+component_facts facts_of(const state_graph& g, const question& q, std::span<const state_id> members, Same&& same) {
   component_facts f;
   for (const state_id s : members) {
     f.always_obliged &= g.obliged(s);
@@ -93,7 +94,7 @@ liveness_result ask(const state_graph& g, const depths& d, const std::vector<que
       if (reports) w.report("looking for cycles", i, questions.size() - i, g.bytes());
       const bool finished = parts.for_each(
           [&](state_id s) { return q.in(g, s); }, [&](state_id s, int each) { return q.follows(g, s, each); },
-          [&](const std::vector<state_id>& members, auto&& same) {
+          [&](std::span<const state_id> members, auto&& same) {
             // Most components are one state in which somebody can move: settled without a second look.
             if (members.size() == 1 && q.what != question::kind::endless_exit) {
               bool loops = false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 
 #include "lab/checker/components.hpp"
 
@@ -21,6 +22,9 @@ std::vector<std::vector<local_id>> successors(const program& p, int process) {
 /// The part of a process's automaton that lies in one region.
 class local_graph {
  public:
+  using vertex = local_id;
+  static constexpr vertex nowhere = no_state;
+
   local_graph(const program& p, int process, region where) : next_(successors(p, process)), inside_(next_.size()) {
     for (local_id s = 0; s < next_.size(); ++s) {
       inside_[s] = p.local(process, s).where == where;
@@ -45,7 +49,7 @@ std::vector<bool> on_cycles(const local_graph& graph) {
   watch endless(no_limits);
   components<local_graph>(graph).for_each(
       [&](local_id s) { return graph.valid(s); }, [](local_id, int) { return true; },
-      [&](const std::vector<local_id>& members, auto&&) {
+      [&](std::span<const local_id> members, auto&&) {
         if (members.size() > 1 || graph.loops(members[0]))
           for (const local_id s : members) cyclic[s] = true;
         return true;

@@ -3,13 +3,19 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
+#include <functional>
+#include <mutex>
+#include <span>
 #include <thread>
-#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "lab/checker/components.hpp"
 #include "lab/checker/fair_cycle.hpp"
 #include "lab/checker/local_analysis.hpp"
+#include "lab/checker/share_out.hpp"
 #include "lab/checker/symmetry.hpp"
 
 namespace kgate::lab {
@@ -29,15 +35,22 @@ std::vector<permutation> all_permutations(int N) {
   return all;
 }
 
-/// The vertices of one search: a state, a victim that may stay in it, and a set of `crashes` others that have crashed. They
-/// are numbered state by state.
+/// Rows are found by their states in blocks of so many.
+constexpr state_id block = 64;
+
+std::vector<id_range> in_order(std::vector<id_range> ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const id_range& a, const id_range& b) { return a.begin < b.begin; });
+  return ranges;
+}
+
+/// The vertices of one search: a row, a victim that may stay in it, and a set of `crashes` others that have crashed.
 class marked_states {
  public:
-  using vertex = state_id;
-  static constexpr vertex nowhere = no_state;
+  using vertex = std::uint64_t;
+  static constexpr vertex nowhere = ~vertex{0};
 
   struct marks {
-    state_id s;
+    std::uint32_t row;
     int victim;
     process_set crashed;
   };
@@ -45,70 +58,67 @@ class marked_states {
   marked_states(const quotient_graph& g, int crashes) : graph_(g), rank_(std::size_t{1} << g.N()) {
     for (const process_set f : sets_up_to(g.N() - 1, crashes))
       if (std::popcount(f) == crashes) {
-        rank_[f] = static_cast<std::uint16_t>(sets_.size());
+        rank_[f] = static_cast<std::uint8_t>(sets_.size());
         sets_.push_back(f);
       }
-    base_.reserve(g.end() + std::size_t{1});
+    base_.reserve(g.end());
     std::uint64_t count = 0;
-    for (state_id s = 0; s < g.end(); ++s) {
-      base_.push_back(static_cast<vertex>(count));
-      count += static_cast<std::uint64_t>(std::popcount(g.may_stay(s))) * sets_.size();
-      if (count >= no_state) return;
+    for (std::uint32_t r = 0; r < g.end(); ++r) {
+      base_.push_back(static_cast<std::uint32_t>(count));
+      count += static_cast<std::uint64_t>(std::popcount(g.may_stay(r))) * sets_.size();
     }
-    base_.push_back(static_cast<vertex>(count));
-    fits_ = true;
-  }
-  static std::uint64_t bytes(const quotient_graph& g, int crashes) {
-    std::uint64_t vertices = 0;
-    for (state_id s = 0; s < g.end(); ++s) vertices += static_cast<std::uint64_t>(std::popcount(g.may_stay(s)));
-    std::uint64_t choices = 0;
-    for (const process_set f : sets_up_to(g.N() - 1, crashes)) choices += std::popcount(f) == crashes;
-    return sizeof(vertex) * g.end() + 3 * sizeof(std::uint32_t) * vertices * choices;
-  }
-  void index() {
-    state_.resize(end());
-    for (state_id s = 0; s + std::size_t{1} < base_.size(); ++s) std::fill(&state_[0] + base_[s], &state_[0] + base_[s + 1], s);
+    fits_ = count < no_state;
+    end_ = static_cast<std::uint32_t>(count);
   }
   bool fits() const { return fits_; }
+  std::uint64_t bytes() const { return base_.size() * sizeof(base_[0]); }
 
-  vertex end() const { return base_.back(); }
-  bool valid(vertex) const { return true; }
+  std::uint32_t end() const { return end_; }
+  std::uint32_t index(vertex v) const {
+    const auto place = static_cast<std::uint32_t>(std::popcount(graph_.may_stay(row(v)) & (only(victim(v)) - 1)));
+    return base_[row(v)] + place * static_cast<std::uint32_t>(sets_.size()) + static_cast<std::uint32_t>(v & 0xFF);
+  }
+  template <class F>
+  void for_each_vertex(F&& f) const {
+    for (std::uint32_t r = 0; r < graph_.end(); ++r)
+      for (process_set rest = graph_.may_stay(r); rest != 0; rest &= rest - 1)
+        for (std::size_t c = 0; c < sets_.size(); ++c)
+          if (!f(at(r, std::countr_zero(rest), c))) return;
+  }
   int steps() const { return graph_.steps(); }
   int owner(int i) const { return graph_.owner(i); }
 
-  marks of(vertex n) const {
-    const state_id s = state_[n];
-    const vertex offset = n - base_[s];
-    process_set rest = graph_.may_stay(s);
-    for (vertex skip = offset / static_cast<vertex>(sets_.size()); skip > 0; --skip) rest &= rest - 1;
-    const int victim = std::countr_zero(rest);
-    return {s, victim, with_gap(sets_[offset % sets_.size()], victim)};
-  }
-  vertex next(vertex n, int i) const {
-    const marks m = of(n);
+  static std::uint32_t row(vertex v) { return static_cast<std::uint32_t>(v >> 32); }
+  marks of(vertex v) const { return {row(v), victim(v), with_gap(sets_[v & 0xFF], victim(v))}; }
+  vertex next(vertex v, int i) const {
+    const marks m = of(v);
     if (has(m.crashed, owner(i))) return nowhere;
-    const state_id t = graph_.next(m.s, i);
+    const std::uint32_t t = graph_.next(m.row, i);
     if (t == no_state) return nowhere;
-    const permutation to = graph_.renamed(m.s, i);
+    const permutation to = graph_.renamed(m.row, i);
     const int victim = to(m.victim);
-    const process_set stays = graph_.may_stay(t);
-    if (!has(stays, victim)) return nowhere;
-    const auto place = static_cast<vertex>(std::popcount(stays & (only(victim) - 1)));
-    return base_[t] + place * static_cast<vertex>(sets_.size()) + rank_[without(to.of_set(m.crashed), victim)];
+    if (!has(graph_.may_stay(t), victim)) return nowhere;
+    return at(t, victim, rank_[without(to.of_set(m.crashed), victim)]);
   }
 
  private:
+  static vertex at(std::uint32_t row, int victim, std::size_t crashed) {
+    return vertex{row} << 32 | static_cast<vertex>(victim) << 8 | crashed;
+  }
+  static int victim(vertex v) { return static_cast<int>(v >> 8 & 0xFF); }
   /// A set of processes but the victim, numbered as if it were not there; and back.
-  static process_set without(process_set s, int victim) { return (s & (only(victim) - 1)) | (s >> (victim + 1) << victim); }
+  static process_set without(process_set s, int victim) {
+    return (s & (only(victim) - 1)) | (s >> (victim + 1) << victim);
+  }
   static process_set with_gap(process_set s, int victim) {
     return (s & (only(victim) - 1)) | (s >> victim << (victim + 1));
   }
 
   const quotient_graph& graph_;
   std::vector<process_set> sets_;    ///< of processes but the victim
-  std::vector<std::uint16_t> rank_;  ///< the place of a set in sets_
-  std::vector<vertex> base_;         ///< [s]: its first vertex
-  std::vector<state_id> state_;      ///< [vertex]
+  std::vector<std::uint8_t> rank_;   ///< the place of a set in sets_
+  std::vector<std::uint32_t> base_;  ///< [row]: the index of its first vertex
+  std::uint32_t end_ = 0;
   bool fits_ = false;
 };
 
@@ -137,154 +147,187 @@ class orbits {
   std::array<int, 8> above_;
 };
 
+using member_set = std::unordered_set<marked_states::vertex>;
+
 /// The real states of a component, in the names of its root: a member with the permutation that takes its names to the root's.
 /// Step i is that of the root's process owner(i).
 class component_cover {
  public:
-  using vertex = std::uint64_t;
-  static constexpr vertex nowhere = ~vertex{0};
+  struct vertex {
+    marked_states::vertex member;
+    std::uint32_t names;
+    bool operator==(const vertex&) const = default;
+  };
+  static constexpr vertex nowhere{marked_states::nowhere, 0};
 
-  component_cover(const quotient_graph& g, const marked_states& m, const std::unordered_map<state_id, bool>& members)
+  component_cover(const quotient_graph& g, const marked_states& m, const member_set& members)
       : graph_(g), marked_(m), members_(members) {}
 
-  static vertex at(state_id n, permutation names) { return vertex{n} << 32 | names.bits(); }
+  static vertex at(marked_states::vertex v, permutation names) { return {v, names.bits()}; }
   int N() const { return graph_.N(); }
   int steps() const { return graph_.steps(); }
   int owner(int i) const { return graph_.owner(i); }
-  process_set obliged(vertex v) const { return names(v).of_set(graph_.obliged(marked_.of(member(v)).s)); }
+  process_set obliged(vertex v) const { return names(v).of_set(graph_.obliged(marked_states::row(v.member))); }
   vertex next(vertex v, int i) const {
     const permutation here = names(v);
     const int mover = here.inverse()(owner(i));
     const int step = mover * graph_.choices() + graph_.choice(i);
-    const state_id t = marked_.next(member(v), step);
-    if (t == no_state || !members_.contains(t)) return nowhere;
-    return at(t, here.after(graph_.renamed(marked_.of(member(v)).s, step).inverse()));
+    const marked_states::vertex t = marked_.next(v.member, step);
+    if (t == marked_states::nowhere || !members_.contains(t)) return nowhere;
+    return at(t, here.after(graph_.renamed(marked_states::row(v.member), step).inverse()));
   }
 
  private:
-  static state_id member(vertex v) { return static_cast<state_id>(v >> 32); }
-  static permutation names(vertex v) { return permutation::of_bits(static_cast<std::uint32_t>(v)); }
+  static permutation names(vertex v) { return permutation::of_bits(v.names); }
 
   const quotient_graph& graph_;
   const marked_states& marked_;
-  const std::unordered_map<state_id, bool>& members_;
+  const member_set& members_;
 };
 
-struct finding {
-  std::uint32_t depth = ~0U;
-  state_id root = no_state;
-  std::unordered_map<state_id, bool> members;
-  process_set owed = 0;
-  process_set stepping = 0;
+}  // namespace
+}  // namespace kgate::lab
+
+template <>
+struct std::hash<kgate::lab::component_cover::vertex> {
+  std::size_t operator()(const kgate::lab::component_cover::vertex& v) const noexcept {
+    return std::hash<std::uint64_t>{}(v.member * 0x9E3779B97F4A7C15ULL ^ v.names);
+  }
 };
 
+namespace kgate::lab {
+namespace {
+
+/// Looks for components that carry a fair run, and keeps the one nearest to the start.
 class search {
  public:
   search(const quotient_graph& g, const depths& d, int crashes) : graph_(g), depths_(d), marked_(g, crashes) {}
 
-  liveness_result run(watch& w) {
+  /// `bytes_used` grows by what the search takes.
+  liveness_result run(watch& w, std::atomic<std::uint64_t>& bytes_used) {
     liveness_result result;
-    if (!marked_.fits()) {
-      w.end("too many states for one search");
+    if (!marked_.fits()) w.end("too many states for one search");
+    const std::uint64_t mine = marked_.bytes() + marked_.end() * (sizeof(names_[0]) + sizeof(std::uint32_t));
+    const std::uint64_t bytes = bytes_used.fetch_add(mine) + mine;
+    if (w.over(bytes)) {
       result.complete = false;
       return result;
     }
-    marked_.index();
-    names_.assign(marked_.end(), 0);
-    components<marked_states> parts(marked_);
-    result.complete = parts.for_each([](state_id) { return true; }, [](state_id, int) { return true; },
-                                     [&](const std::vector<state_id>& members, auto&& same) {
-                                       judge(members, same);
-                                       return true;
-                                     },
-                                     w);
-    if (best_.root != no_state) {
-      const component_cover cover(graph_, marked_, best_.members);
-      const marked_states::marks at = marked_.of(best_.root);
-      const auto always = [](auto...) { return true; };
-      result.found = lasso{at.s,
-                           fair_cycle(cover, component_cover::at(best_.root, {}), always, best_.owed, 0, best_.stepping),
-                           at.victim, at.crashed};
+    names_.assign(marked_.end(), not_met);
+    components<marked_states> parts(marked_, bytes);
+    const auto always = [](auto...) { return true; };
+    result.complete = parts.for_each(
+        always, always,
+        [&](std::span<const vertex> members, auto&& same) {
+          judge(members, same);
+          return true;
+        },
+        w);
+    if (root_ != marked_states::nowhere) {
+      const component_cover cover(graph_, marked_, members_);
+      const marked_states::marks at = marked_.of(root_);
+      result.found =
+          lasso{graph_.state(at.row), fair_cycle(cover, component_cover::at(root_, {}), always, owed_, 0, stepping_),
+                at.victim, at.crashed};
     }
     return result;
   }
 
  private:
+  using vertex = marked_states::vertex;
+  static constexpr std::uint16_t not_met = 0xFFFF;
+
   process_set everyone() const { return only(graph_.N()) - 1; }
+  std::uint32_t depth(vertex v) const { return depths_.of(graph_.state(marked_states::row(v))); }
 
   template <class Same>
-  void judge(const std::vector<state_id>& members, Same&& same) {
+  void judge(std::span<const vertex> members, Same&& same) {
     // Most components are one state in which somebody can move: settled without a second look.
     if (members.size() == 1) {
       const marked_states::marks m = marked_.of(members[0]);
       bool loops = false;
       for (int i = 0; i < graph_.steps(); ++i) loops |= marked_.next(members[0], i) == members[0];
-      if (!loops && (graph_.obliged(m.s) & everyone() & ~m.crashed) != 0) return;
+      if (!loops && (graph_.obliged(m.row) & everyone() & ~m.crashed) != 0) return;
     }
     const int N = graph_.N();
-    const state_id root = *std::min_element(members.begin(), members.end(), [&](state_id a, state_id b) {
-      return depths_.of(marked_.of(a).s) < depths_.of(marked_.of(b).s);
-    });
+    const vertex root = members.back();
     const process_set owed = everyone() & ~marked_.of(root).crashed;
     process_set stepping = 0, idle = 0;
     orbits exchanged;
     open_.assign(1, root);
-    names_[root] = permutation{}.bits();
+    names_[marked_.index(root)] = graph_.place_of({});
     while (!open_.empty()) {
-      const state_id n = open_.back();
+      const vertex v = open_.back();
       open_.pop_back();
-      const permutation names = permutation::of_bits(names_[n]);
-      const state_id s = marked_.of(n).s;
-      idle |= names.of_set(everyone() & ~graph_.obliged(s));
+      const permutation names = graph_.permutation_at(names_[marked_.index(v)]);
+      const std::uint32_t row = marked_states::row(v);
+      idle |= names.of_set(everyone() & ~graph_.obliged(row));
       for (int i = 0; i < graph_.steps(); ++i) {
-        const state_id t = marked_.next(n, i);
-        if (t == no_state || !same(t)) continue;
+        const vertex t = marked_.next(v, i);
+        if (t == marked_states::nowhere || !same(t)) continue;
         stepping |= only(names(graph_.owner(i)));
-        const permutation there = names.after(graph_.renamed(s, i).inverse());
-        if (names_[t] == 0) {
-          names_[t] = there.bits();
+        const permutation there = names.after(graph_.renamed(row, i).inverse());
+        std::uint16_t& known = names_[marked_.index(t)];
+        if (known == not_met) {
+          known = graph_.place_of(there);
           open_.push_back(t);
         } else {
-          exchanged.join(there.after(permutation::of_bits(names_[t]).inverse()), N);
+          exchanged.join(there.after(graph_.permutation_at(known).inverse()), N);
         }
       }
     }
     if ((owed & ~exchanged.closed(stepping | idle, N)) != 0) return;
-    const std::uint32_t depth = depths_.of(marked_.of(root).s);
-    if (depth >= best_.depth) return;
-    best_ = {depth, root, {}, owed, exchanged.closed(stepping, N)};
-    for (const state_id n : members) best_.members.emplace(n, true);
+    const vertex nearest =
+        *std::min_element(members.begin(), members.end(), [&](vertex a, vertex b) { return depth(a) < depth(b); });
+    if (root_ != marked_states::nowhere && depth(nearest) >= depth(root_)) return;
+    // What is known in the names of the root is asked for in those of the member nearest to the start.
+    const permutation to_nearest = graph_.permutation_at(names_[marked_.index(nearest)]).inverse();
+    root_ = nearest;
+    members_ = member_set(members.begin(), members.end());
+    owed_ = to_nearest.of_set(owed);
+    stepping_ = to_nearest.of_set(exchanged.closed(stepping, N));
   }
 
   const quotient_graph& graph_;
   const depths& depths_;
   marked_states marked_;
-  std::vector<std::uint32_t> names_;  ///< [vertex]: the permutation to the root's names; 0: not met
-  std::vector<state_id> open_;
-  finding best_;
+  std::vector<std::uint16_t> names_;  ///< [vertex]: the permutation to the names of its component's root
+  std::vector<vertex> open_;
+  vertex root_ = marked_states::nowhere;  ///< of what was found, in whose names the rest is
+  member_set members_;
+  process_set owed_ = 0;
+  process_set stepping_ = 0;
 };
 
 }  // namespace
 
 quotient_graph::quotient_graph(exploration& e, watch& w, const run_limits& limits)
-    : N_(e.table->source().N()),
-      choices_(static_cast<int>(e.table->steps_max())),
-      end_(e.store->end()),
-      permutations_(all_permutations(N_)) {
+    : N_(e.table->source().N()), choices_(static_cast<int>(e.table->steps_max())), permutations_(all_permutations(N_)) {
+  std::vector<std::vector<bool>> recurrent;
+  for (int p = 0; p < N_; ++p) recurrent.push_back(recurrent_locals(e.table->source(), p, region::entry));
+  for (const id_range& r : in_order(e.used()))
+    for (state_id s = r.begin; s < r.end; ++s) {
+      process_set stays = 0;
+      for (int p = 0; p < N_; ++p)
+        if (recurrent[p][e.table->packing().local[p].get(e.store->record(s))]) stays |= only(p);
+      if (stays == 0) continue;
+      while (before_.size() <= s / block) before_.push_back(end());
+      states_.push_back(s);
+      stays_.push_back(static_cast<std::uint8_t>(stays));
+    }
+  while (before_.size() <= e.store->end() / block + 1) before_.push_back(end());
   if (e.store->bytes(e.states) + bytes() > limits.memory_max) {
     w.end("memory limit reached");
     complete_ = false;
     return;
   }
-  const std::size_t places = std::size_t{end_} * static_cast<std::size_t>(steps());
-  next_memory_ = reserved_memory(places * sizeof(state_id));
+  const std::size_t places = std::size_t{end()} * static_cast<std::size_t>(steps());
+  next_memory_ = reserved_memory(places * sizeof(std::uint32_t));
   by_memory_ = reserved_memory(places * sizeof(std::uint16_t));
-  mask_memory_ = reserved_memory(std::size_t{end_} * 2);
-  next_ = static_cast<state_id*>(next_memory_.data());
+  mask_memory_ = reserved_memory(end());
+  next_ = static_cast<std::uint32_t*>(next_memory_.data());
   by_ = static_cast<std::uint16_t*>(by_memory_.data());
   obliged_ = static_cast<std::uint8_t*>(mask_memory_.data());
-  stays_ = obliged_ + end_;
-  for (int p = 0; p < N_; ++p) recurrent_.push_back(recurrent_locals(e.table->source(), p, region::entry));
   const auto threads = static_cast<std::size_t>(std::max(1, limits.threads));
   with_words(e.store->words(), [&]<unsigned W>() {
     std::vector<std::thread> others;
@@ -296,62 +339,62 @@ quotient_graph::quotient_graph(exploration& e, watch& w, const run_limits& limit
 }
 
 std::uint64_t quotient_graph::bytes() const {
-  return std::uint64_t{end_} * (static_cast<std::uint64_t>(steps()) * (sizeof(state_id) + sizeof(std::uint16_t)) + 2);
+  const std::size_t each = static_cast<std::size_t>(steps()) * (sizeof(std::uint32_t) + sizeof(std::uint16_t)) +
+                           sizeof(state_id) + 2 * sizeof(std::uint8_t);
+  return end() * each + before_.size() * sizeof(before_[0]);
+}
+
+std::uint16_t quotient_graph::place_of(permutation p) const {
+  const auto place = std::lower_bound(permutations_.begin(), permutations_.end(), p,
+                                      [](permutation a, permutation b) { return a.bits() < b.bits(); });
+  return static_cast<std::uint16_t>(place - permutations_.begin());
+}
+
+std::uint32_t quotient_graph::row_of(state_id s) const {
+  const auto begin = states_.begin() + before_[s / block], end = states_.begin() + before_[s / block + 1];
+  const auto place = std::lower_bound(begin, end, s);
+  return place != end && *place == s ? static_cast<std::uint32_t>(place - states_.begin()) : no_state;
 }
 
 template <unsigned W>
 void quotient_graph::fill(exploration& e, std::size_t thread, std::size_t threads, watch& w) {
   canonical_form canonical(*e.table);
-  constexpr state_id piece = 4096;
-  std::size_t number = 0;
-  for (const id_range& r : e.used())
-    for (state_id begin = r.begin; begin < r.end; begin += piece, ++number) {
-      if (number % threads != thread) continue;
-      if (w.over(0)) return;
-      if (thread == 0) w.report("linking", begin, end_ - begin, bytes());
-      for (state_id s = begin; s < std::min(r.end, begin + piece); ++s) {
-        std::fill_n(next_ + at(s, 0), steps(), no_state);
-        for (int p = 0; p < N_; ++p)
-          if (recurrent_[p][e.table->packing().local[p].get(e.store->record(s))]) stays_[s] |= static_cast<std::uint8_t>(only(p));
-        for_each_step<W>(
-            *e.table, no_observer{}, e.contention, e.store->record(s),
-            [&](const step& it, const std::uint64_t* to) {
-              if (it.row.where != region::remainder) obliged_[s] |= static_cast<std::uint8_t>(only(it.p));
-              std::uint64_t reduced[W];
-              std::copy_n(to, W, reduced);
-              const permutation by = canonical.reduce(reduced);
-              const int i = it.p * choices_ + it.choice;
-              next_[at(s, i)] = e.store->find<W>(reduced);
-              const auto place = std::lower_bound(permutations_.begin(), permutations_.end(), by,
-                                                  [](permutation a, permutation b) { return a.bits() < b.bits(); });
-              by_[at(s, i)] = static_cast<std::uint16_t>(place - permutations_.begin());
-            },
-            [](const step&) {});
-      }
-    }
-}
-
-liveness_result find_starvation(const quotient_graph& g, const depths& d, int crashes, watch& w, const run_limits& limits,
-                                std::uint64_t bytes_used) {
-  liveness_result best;
-  std::uint32_t depth = ~0U;
-  for (int f = 0; f <= std::min(crashes, g.N() - 1); ++f) {
-    if (bytes_used + g.bytes() + marked_states::bytes(g, f) > limits.memory_max) {
-      w.end("memory limit reached");
-      best.complete = false;
-      break;
-    }
-    w.report("looking for cycles", static_cast<std::uint64_t>(f), static_cast<std::uint64_t>(crashes - f), g.bytes());
-    liveness_result found = search(g, d, f).run(w);
-    if (found.found && d.of(found.found->entry) < depth) {
-      depth = d.of(found.found->entry);
-      best.found = std::move(found.found);
-    }
-    if (!found.complete) {
-      best.complete = false;
-      break;
+  constexpr std::uint32_t piece = 4096;
+  for (std::size_t begin = thread * piece; begin < end(); begin += threads * piece) {
+    if (w.over(0)) return;
+    if (thread == 0) w.report("linking", begin, end() - begin, e.store->bytes(e.states) + bytes());
+    for (auto r = static_cast<std::uint32_t>(begin); r < std::min<std::size_t>(end(), begin + piece); ++r) {
+      std::fill_n(next_ + at(r, 0), steps(), no_state);
+      for_each_step<W>(
+          *e.table, no_observer{}, e.contention, e.store->record(state(r)),
+          [&](const step& it, const std::uint64_t* to) {
+            if (it.row.where != region::remainder) obliged_[r] |= static_cast<std::uint8_t>(only(it.p));
+            std::uint64_t reduced[W];
+            std::copy_n(to, W, reduced);
+            const std::size_t i = at(r, it.p * choices_ + it.choice);
+            by_[i] = place_of(canonical.reduce(reduced));
+            next_[i] = row_of(e.store->find<W>(reduced));
+          },
+          [](const step&) {});
     }
   }
+}
+
+liveness_result find_starvation(const quotient_graph& g, const depths& d, int crashes, watch& w,
+                                const run_limits& limits, std::uint64_t bytes_used) {
+  liveness_result best;
+  std::mutex mutex;
+  std::atomic<std::uint64_t> bytes{bytes_used + g.bytes()};
+  const auto rank = [&](const lasso& l) { return std::pair(d.of(l.entry), std::popcount(l.crashed)); };
+  const int most = std::min(crashes, g.N() - 1);
+  share_out(limits.threads, static_cast<std::size_t>(most) + 1, [&](std::size_t i, bool reports) {
+    if (reports) w.report("looking for cycles", i, static_cast<std::size_t>(most) - i, bytes);
+    // The largest search first.
+    liveness_result found = search(g, d, most - static_cast<int>(i)).run(w, bytes);
+    const std::scoped_lock lock(mutex);
+    if (!found.complete) best.complete = false;
+    if (found.found && (!best.found || rank(*found.found) < rank(*best.found))) best.found = std::move(found.found);
+  });
   return best;
 }
 

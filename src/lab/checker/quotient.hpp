@@ -14,6 +14,9 @@
 /// under this group. So the component carries a fair run, in which the victim stays for ever, exactly if in every orbit of
 /// processes not crashed there is one that somewhere takes a step in the component, or somewhere is not obliged to.
 /// (Emerson and Sistla decide fairness under symmetry in this way.)
+///
+/// Only states in which somebody can be a victim, since where it is one can stay for ever, have vertices: a fraction of all.
+/// They are the rows of the graph, numbered in the order of the store; nothing is kept of the others.
 
 #include <cstdint>
 #include <vector>
@@ -31,40 +34,50 @@ class quotient_graph {
 
   bool complete() const { return complete_; }
   int N() const { return N_; }
-  state_id end() const { return end_; }
+  /// How many rows there are.
+  std::uint32_t end() const { return static_cast<std::uint32_t>(states_.size()); }
+  /// The number of row r in the store.
+  state_id state(std::uint32_t r) const { return states_[r]; }
   int steps() const { return N_ * choices_; }
   int owner(int i) const { return i / choices_; }
   int choice(int i) const { return i % choices_; }
   int choices() const { return choices_; }
-  /// The reduced form of where step i leads from s; no_state if there is no such step.
-  state_id next(state_id s, int i) const { return next_[at(s, i)]; }
-  /// Process p of s is process renamed(s, i)(p) of next(s, i).
-  permutation renamed(state_id s, int i) const { return permutations_[by_[at(s, i)]]; }
-  process_set obliged(state_id s) const { return obliged_[s]; }
+  /// The row of the reduced form of where step i leads from r; no_state if there is no such step, or no row.
+  std::uint32_t next(std::uint32_t r, int i) const { return next_[at(r, i)]; }
+  /// Process p of r is process renamed(r, i)(p) of next(r, i).
+  permutation renamed(std::uint32_t r, int i) const { return permutations_[by_[at(r, i)]]; }
+  process_set obliged(std::uint32_t r) const { return obliged_[r]; }
   /// As state_graph::may_stay.
-  process_set may_stay(state_id s) const { return stays_[s]; }
+  process_set may_stay(std::uint32_t r) const { return stays_[r]; }
+  /// The permutations of the processes are numbered.
+  permutation permutation_at(std::uint16_t i) const { return permutations_[i]; }
+  std::uint16_t place_of(permutation p) const;
   std::uint64_t bytes() const;
 
  private:
   template <unsigned W>
   void fill(exploration& e, std::size_t thread, std::size_t threads, watch& w);
-  std::size_t at(state_id s, int i) const { return std::size_t{s} * static_cast<std::size_t>(steps()) + static_cast<std::size_t>(i); }
+  std::uint32_t row_of(state_id s) const;
+  std::size_t at(std::uint32_t r, int i) const {
+    return std::size_t{r} * static_cast<std::size_t>(steps()) + static_cast<std::size_t>(i);
+  }
 
   int N_;
   int choices_;
-  state_id end_;
   bool complete_ = true;
   std::vector<permutation> permutations_;  // in order of their bits
-  std::vector<std::vector<bool>> recurrent_;
+  std::vector<state_id> states_;           // in order
+  std::vector<std::uint8_t> stays_;
+  std::vector<std::uint32_t> before_;  // [block of states]: how many rows come before it
   reserved_memory next_memory_, by_memory_, mask_memory_;
-  state_id* next_ = nullptr;
+  std::uint32_t* next_ = nullptr;
   std::uint16_t* by_ = nullptr;
   std::uint8_t* obliged_ = nullptr;
-  std::uint8_t* stays_ = nullptr;
 };
 
-/// As find_starvation on the graph of all states. The names in the lasso are those of the reduced state `entry`.
-liveness_result find_starvation(const quotient_graph& g, const depths& d, int crashes, watch& w, const run_limits& limits,
-                                std::uint64_t bytes_used);
+/// As find_starvation on the graph of all states. The names in the lasso are those of the reduced state
+/// `entry`, its number that of the store.
+liveness_result find_starvation(const quotient_graph& g, const depths& d, int crashes, watch& w,
+                                const run_limits& limits, std::uint64_t bytes_used);
 
 }  // namespace kgate::lab

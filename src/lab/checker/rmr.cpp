@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <span>
 #include <unordered_map>
 
 #include "lab/checker/components.hpp"
@@ -67,6 +68,9 @@ struct cache_observer {
 /// The states with cache contents as a graph: step i < N is process i's, step N is the fetch of a waiting `me`.
 class cached_graph {
  public:
+  using vertex = state_id;
+  static constexpr vertex nowhere = no_state;
+
   cached_graph(exploration& e, const cache_observer& o) : explored_(e), observer_(o), steps_(e.table->source().N() + 1) {
     const std::size_t end = e.store->end();
     next_.assign(end * static_cast<std::size_t>(steps_), no_state);
@@ -130,7 +134,7 @@ class longest_paths {
     components<cached_graph> parts(g);
     complete_ = parts.for_each(
         [&](state_id s) { return g.outside(s); }, [](state_id, int) { return true; },
-        [&](const std::vector<state_id>& members, auto&& same) {
+        [&](std::span<const state_id> members, auto&& same) {
           int most = 0;
           for (const state_id s : members)
             for (int i = 0; i < g.N(); ++i) {
