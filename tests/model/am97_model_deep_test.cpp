@@ -13,7 +13,8 @@ INSTANTIATE_TEST_SUITE_P(Deep, Am97Deep,
                                          size_case{"am97-fastpath-tree-dsm-small", 3, 1}),
                          case_name);
 
-/// Figure 9 at (4,2): half a billion states and more, of which those that differ by renaming processes are stored once.
+/// Figure 9 at (4,2): half a billion states and more, of which those that differ by renaming processes are stored once. The fast
+/// path over the tree has 8,905,389,836 in 371,809,361 orbits and takes 11 GB.
 class Am97BySymmetry : public testing::TestWithParam<size_case> {};
 TEST_P(Am97BySymmetry, HoldsAllItPromises) {
   const size_case& c = GetParam();
@@ -31,7 +32,8 @@ TEST_P(Am97BySymmetry, HoldsAllItPromises) {
 }
 INSTANTIATE_TEST_SUITE_P(Deep, Am97BySymmetry,
                          testing::Values(size_case{"am97-chain-dsm-small", 4, 2}, size_case{"am97-tree-dsm-small", 4, 2},
-                                         size_case{"am97-fastpath-nested-dsm-small", 4, 2}),
+                                         size_case{"am97-fastpath-nested-dsm-small", 4, 2},
+                                         size_case{"am97-fastpath-tree-dsm-small", 4, 2}),
                          case_name);
 
 }  // namespace
