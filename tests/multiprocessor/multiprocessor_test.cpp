@@ -2,6 +2,8 @@
 // Virtual times that can be added up by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <stdexcept>
 #include <vector>
 
@@ -196,6 +198,55 @@ TEST(Turns, TheSeedDeterminesARun) {
   };
   EXPECT_EQ(time(5), time(5));
   EXPECT_NE(time(5), time(6));
+}
+
+TEST(Timeline, GivesTheEarliestOfAll) {
+  timeline events(5);
+  EXPECT_TRUE(events.empty());
+  std::vector<nanoseconds> now(5, timeline::never);
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 2'000; ++i) {
+    const auto who = static_cast<std::size_t>(random() % 5);
+    now[who] = random() % 4 == 0 ? timeline::never : static_cast<nanoseconds>(random() % 1'000);
+    events.set(static_cast<int>(who), now[who]);
+    const nanoseconds earliest = *std::min_element(now.begin(), now.end());
+    ASSERT_EQ(events.time(), earliest);
+    ASSERT_EQ(events.empty(), earliest == timeline::never);
+    if (events.empty()) continue;
+    const auto first = static_cast<std::size_t>(events.processor());
+    ASSERT_EQ(now[first], earliest);
+    std::vector<nanoseconds> others = now;
+    others[first] = timeline::never;
+    ASSERT_EQ(events.next_of_others(), *std::min_element(others.begin(), others.end()));
+  }
+}
+
+TEST(Timeline, OfTwoAtATimeTheFirstPlannedComesFirst) {
+  timeline events(3);
+  for (const int who : {2, 0, 1}) events.set(who, 7);
+  for (const int who : {2, 0, 1}) {
+    EXPECT_EQ(events.processor(), who);
+    events.set(who, timeline::never);
+  }
+  EXPECT_TRUE(events.empty());
+}
+
+TEST(Turns, EndEarlyWhenAsked) {
+  multiprocessor on(bus, 2, 4, 1);
+  Var<int> x(on, {}, 0);
+  int unwound = 0;
+  struct counted {
+    int& count;
+    ~counted() { ++count; }
+  };
+  on.run([&](int t) {
+    const counted mine{unwound};
+    Process p(pid(t), on);
+    for (;;)
+      if (x.fetch_add(p, 1) == 100) on.stop();
+  });
+  EXPECT_GT(unwound, 1);  // whoever had begun; nobody's objects are left behind
+  EXPECT_LT(on.so_far().accesses, 200u);
 }
 
 }  // namespace

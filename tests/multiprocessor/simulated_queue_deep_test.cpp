@@ -1,17 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thousands of processors.
+// The simulated experiment at the paper's size and up to thousands of processors: what docs/experiments.md says came out.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <utility>
+
+#include "lab/experiments/queue_observations.hpp"
 #include "lab/experiments/simulated_queue.hpp"
 
 namespace kgate::lab {
 namespace {
 
-TEST(SimulatedQueueDeep, GoesToThousandsOfProcessors) {
+/// The costs of every curve by the number of processors.
+std::map<std::pair<std::string, int>, scale_point> scale(queue_figure figure) {
+  std::map<std::pair<std::string, int>, scale_point> by_curve;
+  for (const scale_point& p : run_queue_scale(paper_request(figure), {64, 4096})) by_curve[{p.id, p.processors}] = p;
+  return by_curve;
+}
+
+TEST(SimulatedQueueDeep, GrowsAsTheoremsSayUpTo4096Processors) {
   for (const queue_figure figure : {queue_figure::fig10, queue_figure::fig11}) {
-    const std::vector<scale_point> points = run_queue_scale(paper_request(figure), {64, 1024});
-    ASSERT_EQ(points.size(), 9u);  // Herlihy's object only on the smaller machine
-    for (const scale_point& p : points) EXPECT_GT(p.microseconds, 0) << p.id;
+    auto of = scale(figure);
+    ASSERT_EQ(of.size(), 11u);  // Herlihy's object only on the smaller machine
+    const auto remote = [&](const char* id, int processors) { return of[{id, processors}].remote; };
+    const auto time = [&](const char* id) { return of[{id, 4096}].microseconds; };
+    // Nested fast paths cost what the contention is: everybody is there, and 64 times as many come.
+    for (const char* id : {"k-1", "k-4"}) EXPECT_GT(remote(id, 4096), 20 * remote(id, 64)) << id;
+    // The tree has six levels more, and the queue lock none at all.
+    EXPECT_LT(remote("tree-16", 4096), 4 * remote("tree-16", 64));
+    EXPECT_LT(remote("mcs", 4096), 1.2 * remote("mcs", 64));
+    // Larger k shortens the chain in front.
+    EXPECT_LT(8 * time("k-16"), time("k-1"));
+    EXPECT_LT(time("tree-16"), time("k-16"));
   }
 }
 

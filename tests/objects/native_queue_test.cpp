@@ -29,12 +29,14 @@ TEST(NativeQueue, GivesEveryCurveOfBothFiguresWithRawPoints) {
   request.seconds_max = 10;
   request.report = [&](const std::string&, int done, int all) {
     EXPECT_EQ(done, reports++);
-    EXPECT_EQ(all, 40);
+    EXPECT_EQ(all, 60);
   };
   const queue_curves ten = run_native_queue(request);
   EXPECT_EQ(ids(ten), figure10);
-  EXPECT_EQ(reports, 40);
+  EXPECT_EQ(reports, 60);
   EXPECT_GE(ten.processors, 1);
+  ASSERT_EQ(ten.large.size(), 5U);  // k-assignment once more, with the large queue
+  for (const queue_curve& c : ten.large) EXPECT_EQ(c.points.size(), 4U) << c.id;
   for (const queue_curve& c : ten.curves) {
     ASSERT_EQ(c.points.size(), 4U) << c.id;
     for (std::size_t i = 0; i < 4; ++i) {

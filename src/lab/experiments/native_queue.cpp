@@ -27,7 +27,9 @@ namespace kgate::lab {
 
 namespace {
 
-using queue = priority_queue<std::int64_t, queue_places>;
+template <int places>
+using queue_of = priority_queue<std::int64_t, places>;
+using queue = queue_of<queue_places>;
 using machine = native<spin>;
 
 /// A queue that P threads can use, whatever it is made of.
@@ -41,9 +43,9 @@ class shared_queue {
   virtual long work(int t, long n, const std::atomic<bool>& over) = 0;
 };
 
-template <class Apply>
+template <class Queue, class Apply>
 long alternate(int t, long n, const std::atomic<bool>& over, Apply&& apply) {
-  queue_workload<queue> mine(static_cast<std::uint64_t>(t) + 1);
+  queue_workload<Queue> mine(static_cast<std::uint64_t>(t) + 1);
   for (long i = 0; i < n; ++i) {
     if (over.load(std::memory_order_relaxed)) return i;
     apply(mine.next());
@@ -56,9 +58,9 @@ template <class Object>
 class plain_queue final : public shared_queue {
  public:
   template <class... Arguments>
-  explicit plain_queue(Arguments&&... arguments) : object_(arguments..., half_full<queue>()) {}
+  explicit plain_queue(Arguments&&... arguments) : object_(arguments..., half_full<queue>(queue_places)) {}
   long work(int t, long n, const std::atomic<bool>& over) override {
-    return alternate(t, n, over, [&](const queue::operation& op) {
+    return alternate<queue>(t, n, over, [&](const queue::operation& op) {
       if constexpr (requires { object_.apply(t, op); })
         object_.apply(t, op);
       else
@@ -71,25 +73,26 @@ class plain_queue final : public shared_queue {
 };
 
 /// The paper's method: names over nested fast paths.
-template <template <class> class Block, int k>
+template <template <class> class Block, int places, int k>
 class assigned_queue final : public shared_queue {
  public:
-  explicit assigned_queue(int P) : object_(memory_, P, k, half_full<queue>()) {}
+  explicit assigned_queue(int P) : object_(memory_, P, k, half_full<queue_of<places>>(places)) {}
   long work(int t, long n, const std::atomic<bool>& over) override {
     machine::Process p(pid(t));
-    return alternate(t, n, over, [&](const queue::operation& op) { object_.apply(p, op); });
+    return alternate<queue_of<places>>(t, n, over, [&](const auto& op) { object_.apply(p, op); });
   }
 
  private:
   using assignment = am97::names<machine, am97::fastpath_nested<machine, Block>>;
-  using object = std::conditional_t<k == 1, in_place<machine, queue>, herlihy93<machine, queue, k>>;
+  using object = std::conditional_t<k == 1, in_place<machine, queue_of<places>>, herlihy93<machine, queue_of<places>, k>>;
   machine::Memory memory_;
-  assigned<machine, object, assignment, queue> object_;
+  assigned<machine, object, assignment, queue_of<places>> object_;
 };
 
 struct contender {
   queue_curve curve;
   std::function<std::unique_ptr<shared_queue>(int P)> make;
+  bool large = false;  ///< the large queue
 };
 
 template <class Queue>
@@ -100,11 +103,17 @@ std::unique_ptr<shared_queue> made(int P) {
     return std::make_unique<Queue>();
 }
 
-template <template <class> class Block, int... k>
+template <template <class> class Block, int places, int... k>
 void add_assigned(std::vector<contender>& all, const char* block, std::integer_sequence<int, k...>) {
   (all.push_back({{"k-" + std::to_string(k), "k = " + std::to_string(k) + ", " + block, k, k == 1 ? 0 : k, {}},
-                  made<assigned_queue<Block, k>>}),
+                  made<assigned_queue<Block, places, k>>,
+                  places == large_queue_places}),
    ...);
+}
+
+template <template <class> class Block, int places>
+void add_assigned(std::vector<contender>& all, const char* block) {
+  add_assigned<Block, places>(all, block, std::integer_sequence<int, 1, 2, 4, 8, 16>{});
 }
 
 template <int... N>
@@ -120,13 +129,14 @@ std::vector<contender> contenders(const native_queue_request& request) {
   all.push_back({{"mcs", "MCS lock", 0, 0, {}}, [](int P) -> std::unique_ptr<shared_queue> {
                    return std::make_unique<plain_queue<mcs_locked<queue>>>(P);
                  }});
-  constexpr std::integer_sequence<int, 1, 2, 4, 8, 16> resilience{};
   if (request.figure == queue_figure::fig10) {
     add_herlihy(all, std::integer_sequence<int, 100, 200>{});
-    add_assigned<am97::figure3>(all, "figure 3", resilience);
+    add_assigned<am97::figure3, queue_places>(all, "figure 3");
+    add_assigned<am97::figure3, large_queue_places>(all, "figure 3");
   } else {
     add_herlihy(all, std::integer_sequence<int, 200, 400>{});
-    add_assigned<am97::figure8>(all, "figure 8", resilience);
+    add_assigned<am97::figure8, queue_places>(all, "figure 8");
+    add_assigned<am97::figure8, large_queue_places>(all, "figure 8");
   }
   if (request.peers) {
     all.push_back({{"mutex", "std::mutex", 0, 0, {}}, [](int) -> std::unique_ptr<shared_queue> {
@@ -179,20 +189,26 @@ int native_processors() {
 }
 
 queue_curves run_native_queue(const native_queue_request& request) {
-  queue_curves result{.figure = request.figure, .processors = native_processors(), .curves = {}};
+  queue_curves result{.figure = request.figure, .processors = native_processors(), .curves = {}, .large = {}};
   std::vector<int> processes = request.processes;
   if (processes.empty())
     for (const int each : {1, 2, 3, 4, 6, 8}) processes.push_back(each * result.processors);
   const long operations = request.operations > 0 ? request.operations : native_operations(request.figure);
 
   std::vector<contender> all = contenders(request);
-  const int measurements = request.repetitions * static_cast<int>(processes.size() * all.size());
-  int measured = 0;
+  const std::vector<int> large_at = counts_of_large(processes);
+  const auto wanted = [&](const contender& c, int P) {
+    return !c.large || std::find(large_at.begin(), large_at.end(), P) != large_at.end();
+  };
+  int measurements = 0, measured = 0;
+  for (const int P : processes)
+    for (const contender& c : all) measurements += wanted(c, P) ? request.repetitions : 0;
   for (int round = 0; round < request.repetitions; ++round)
     for (const int P : processes)
       for (contender& c : all) {
+        if (!wanted(c, P)) continue;
         if (request.interrupted != nullptr && request.interrupted->load()) break;
-        if (request.report) request.report(c.curve.name, measured, measurements);
+        if (request.report) request.report(c.curve.name + (c.large ? ", large queue" : ""), measured, measurements);
         const std::unique_ptr<shared_queue> q = c.make(P);
         c.curve.points.push_back(measure(*q, P, operations, request.seconds_max));
         ++measured;
@@ -200,7 +216,7 @@ queue_curves run_native_queue(const native_queue_request& request) {
   for (contender& c : all) {
     std::stable_sort(c.curve.points.begin(), c.curve.points.end(),
                      [](const queue_point& a, const queue_point& b) { return a.processes < b.processes; });
-    result.curves.push_back(std::move(c.curve));
+    (c.large ? result.large : result.curves).push_back(std::move(c.curve));
   }
   return result;
 }

@@ -4,6 +4,7 @@
 /// The experiment of Anderson & Moir 1997, section 6: a fixed number of priority-queue operations divided among P processes that
 /// share fewer processors, and how long they take all together. What a run of it gives, on whatever machine.
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,10 @@ constexpr long native_operations(queue_figure f) { return 100L * setting_of(f).o
 /// The k of the curves of the paper's own method.
 inline constexpr int queue_resilience[] = {1, 2, 4, 8, 16};
 
+/// How many places the queue has, and how many where copying is to cost more: it is half full, so sixteen times as much is copied.
+inline constexpr int queue_places = 16;
+inline constexpr int large_queue_places = 256;
+
 /// One measurement.
 struct queue_point {
   int processes = 0;
@@ -56,6 +61,15 @@ struct queue_curves {
   queue_figure figure = queue_figure::fig10;
   int processors = 0;
   std::vector<queue_curve> curves;
+  std::vector<queue_curve> large;  ///< k-assignment once more, with the large queue, at counts_of_large()
 };
+
+/// The large queue is measured at the least, the middle and the greatest of the process counts.
+inline std::vector<int> counts_of_large(const std::vector<int>& processes) {
+  std::vector<int> some = processes;
+  std::sort(some.begin(), some.end());
+  if (some.size() > 3) some = {some.front(), some[some.size() / 2], some.back()};
+  return some;
+}
 
 }  // namespace kgate::lab

@@ -28,8 +28,7 @@ struct queue_observation {
 std::optional<double> median_seconds(const queue_curve& curve, int processes);
 const queue_curve* find_curve(const queue_curves& all, const std::string& id);
 
-/// The seven observations. The last compares two machines on which copying costs differ, `other` being the one where it costs more, or
-/// the one where it costs less; without it the answer is unknown.
+/// The seven observations. The evidence of the last also tells how `other` compares, the machine of the other figure.
 std::vector<queue_observation> observe(const queue_curves& all, const queue_curves* other = nullptr);
 
 nlohmann::json to_json(const queue_curves& all);

@@ -7,14 +7,11 @@
 
 namespace kgate::lab {
 
-/// How many places the experiment's queues have.
-inline constexpr int queue_places = 16;
-
 /// Half full, so that operations find something to do in either direction.
 template <class Queue>
-Queue half_full() {
+Queue half_full(int places) {
   Queue q;
-  for (std::int64_t i = 0; i < queue_places / 2; ++i) q.apply(Queue::insert(i * 1000));
+  for (std::int64_t i = 0; i < places / 2; ++i) q.apply(Queue::insert(i * 16'000 / places));
   return q;
 }
 

@@ -88,7 +88,7 @@ struct timed_machine {
 
     void set(Process& p, T value) {
       value_ = value;
-      p.on().written(p.number(), at_);
+      p.on().written(at_);
     }
 
     T value_;

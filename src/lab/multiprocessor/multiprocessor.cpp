@@ -17,9 +17,11 @@ multiprocessor::multiprocessor(const machine_costs& costs, int processors, int p
       random_(seed),
       module_free_(costs.one_bus ? 1 : static_cast<std::size_t>(processors), 0),
       processes_(static_cast<std::size_t>(processes)),
-      processors_(static_cast<std::size_t>(processors)) {
+      processors_(static_cast<std::size_t>(processors)),
+      events_(processors) {
   KGATE_EXPECTS(processors >= 1 && processors <= std::numeric_limits<std::int16_t>::max() && processes >= 1,
                 "a multiprocessor has 1 to 32767 processors and a process");
+  for (int c = 0; c < processors; ++c) processors_[static_cast<std::size_t>(c)].number = c;
   for (int p = 0; p < processes; ++p) {
     processes_[static_cast<std::size_t>(p)].processor = p % processors;
     processors_[static_cast<std::size_t>(p % processors)].ring.push_back(p);
@@ -43,35 +45,33 @@ multiprocessor::line multiprocessor::data_line(process_id home) {
   return static_cast<line>(lines_.size() - 1);
 }
 
-copy multiprocessor::copy_of(int processor, line where) const {
-  if (copy_words_ == 0) return copy::none;
-  if (lines_[where].owner == processor) return copy::exclusive;
-  return has_copy(processor, where) ? copy::shared : copy::none;
+copy multiprocessor::copy_of(int processor, const place& at, const std::uint64_t* copies) const {
+  if (at.owner == processor) return copy::exclusive;
+  return (copies[processor / 64] >> (processor % 64) & 1) != 0 ? copy::shared : copy::none;
 }
 
-void multiprocessor::take_copy(int processor, line where, access_kind kind) {
-  if (copy_words_ == 0) return;
-  place& at = lines_[where];
-  std::uint64_t* const all = &copies_[where * copy_words_];
+void multiprocessor::take_copy(int processor, place& at, std::uint64_t* copies, access_kind kind) const {
   if (rules_.effective(kind) == access_kind::write) {
-    if (at.shared) std::fill(all, all + copy_words_, 0);
+    if (at.shared) std::fill(copies, copies + copy_words_, 0);
     at.owner = static_cast<std::int16_t>(processor);
   } else if (at.owner != processor) {
     at.owner = -1;
   }
-  all[static_cast<std::size_t>(processor) / 64] |= std::uint64_t{1} << (processor % 64);
+  copies[processor / 64] |= std::uint64_t{1} << (processor % 64);
   at.shared = true;
 }
 
 void multiprocessor::access(int process, line where, access_kind kind, bool rmw) {
   at_its_time(process);
-  const int here = processes_[static_cast<std::size_t>(process)].processor;
-  processor_state& c = processors_[static_cast<std::size_t>(here)];
+  processor_state& c = *running_;
+  place& at = lines_[where];
+  const bool caches = copy_words_ > 0;
+  std::uint64_t* const copies = caches ? &copies_[where * copy_words_] : nullptr;
   c.time += costs_.step;
   ++totals_.accesses;
-  if (rules_.remote(copy_of(here, where), kind, pid(here), pid(lines_[where].module))) {
+  if (rules_.remote(caches ? copy_of(c.number, at, copies) : copy::none, kind, pid(c.number), pid(at.module))) {
     ++totals_.remote;
-    nanoseconds& free = module_free_[costs_.one_bus ? 0 : lines_[where].module];
+    nanoseconds& free = module_free_[costs_.one_bus ? 0 : at.module];
     const nanoseconds start = std::max(c.time, free);
     totals_.queued += start - c.time;
     free = start + costs_.occupied;
@@ -80,13 +80,7 @@ void multiprocessor::access(int process, line where, access_kind kind, bool rmw)
     c.time += costs_.local;
   }
   if (rmw) c.time += costs_.rmw;
-  take_copy(here, where, kind);
-}
-
-void multiprocessor::at_its_time(int process) {
-  process_state& p = processes_[static_cast<std::size_t>(process)];
-  const processor_state& c = processors_[static_cast<std::size_t>(p.processor)];
-  while (c.time > horizon_ || due(c)) p.here->leave();
+  if (caches) take_copy(c.number, at, copies, kind);
 }
 
 void multiprocessor::wait_for(int process, line where) {
@@ -109,8 +103,7 @@ void multiprocessor::block(int process) {
 }
 
 /// Whoever waits for this line may go on: at once if it is its turn, else when its turn comes.
-void multiprocessor::wake(int process, line where) {
-  const nanoseconds now = processors_[static_cast<std::size_t>(processes_[static_cast<std::size_t>(process)].processor)].time;
+void multiprocessor::wake(line where) {
   lines_[where].awaited = false;
   const std::vector<int> woken = std::exchange(waiters_[where], {});
   for (const int w : woken) {
@@ -119,14 +112,14 @@ void multiprocessor::wake(int process, line where) {
       p.told = true;
       continue;
     }
-    const bool idle = processes_[static_cast<std::size_t>(current(p.processor))].waits;
-    p.waits = false;
-    if (p.processor == running_ || !idle) continue;  // its processor has other work: it will be found at its turn
     processor_state& c = processors_[static_cast<std::size_t>(p.processor)];
-    c.time = std::max(c.time, now);
+    const bool idle = current(c).waits;
+    p.waits = false;
+    if (&c == running_ || !idle) continue;  // its processor has other work: it will be found at its turn
+    c.time = std::max(c.time, running_->time);
     if (due(c)) rotate(c);
-    plan(p.processor);
-    horizon_ = std::min(horizon_, c.time + costs_.remote);
+    plan(c);
+    limit_ = std::min(limit_, c.time + costs_.remote);
   }
 }
 
@@ -141,16 +134,15 @@ void multiprocessor::rotate(processor_state& c) {
 
 /// When is this processor to be looked at next? Now, if the process whose turn it is does not wait; at the turn of the first that does
 /// not; never if all wait.
-void multiprocessor::plan(int processor) {
-  processor_state& c = processors_[static_cast<std::size_t>(processor)];
-  c.event = 0;
+void multiprocessor::plan(const processor_state& c) {
+  nanoseconds next = timeline::never;
   const std::size_t n = c.ring.size();
-  for (std::size_t d = 0; d < n; ++d) {
-    if (processes_[static_cast<std::size_t>(c.ring[(c.at + d) % n])].waits) continue;
-    c.event = ++event_number_;
-    events_.push({d == 0 ? c.time : c.slot + static_cast<nanoseconds>(d) * turn(), c.event, processor});
-    return;
+  for (std::size_t d = 0; d < n && next == timeline::never; ++d) {
+    const std::size_t at = c.at + d < n ? c.at + d : c.at + d - n;
+    if (!processes_[static_cast<std::size_t>(c.ring[at])].waits)
+      next = d == 0 ? c.time : c.slot + static_cast<nanoseconds>(d) * turn();
   }
+  events_.set(c.number, next);
 }
 
 void multiprocessor::run(const std::function<void(int)>& body) {
@@ -166,47 +158,37 @@ void multiprocessor::run(const std::function<void(int)>& body) {
   for (std::size_t c = 0; c < processors_.size(); ++c) {
     if (processors_[c].ring.size() > 1)
       processors_[c].slot = -static_cast<nanoseconds>(random_() % static_cast<std::uint64_t>(costs_.quantum));
-    plan(static_cast<int>(c));
+    plan(processors_[c]);
   }
-  while (done_ < processes_.size()) {
-    drop_outdated();
+  while (done_ < processes_.size() && !stopped_) {
     if (events_.empty()) throw std::logic_error("the processes that are left wait for ever");
-    const event next = events_.top();
-    events_.pop();
-    drop_outdated();
-    horizon_ = events_.empty() ? std::numeric_limits<nanoseconds>::max() : events_.top().time + costs_.remote;
-    look_at(next.processor, next.time);
+    look_at(processors_[static_cast<std::size_t>(events_.processor())], events_.time(), events_.next_of_others());
   }
+  for (process_state& p : processes_) p.fiber.reset();  // of a run that was stopped: while what they use is there
 }
 
-void multiprocessor::drop_outdated() {
-  while (!events_.empty() && processors_[static_cast<std::size_t>(events_.top().processor)].event != events_.top().number)
-    events_.pop();
-}
-
-void multiprocessor::look_at(int processor, nanoseconds now) {
-  processor_state& c = processors_[static_cast<std::size_t>(processor)];
-  c.event = 0;
+void multiprocessor::look_at(processor_state& c, nanoseconds now, nanoseconds others) {
   c.time = std::max(c.time, now);
-  process_state& p = processes_[static_cast<std::size_t>(current(processor))];
+  process_state& p = current(c);
   if (p.waits || due(c)) {
     rotate(c);
-    return plan(processor);
+    return plan(c);
   }
-  running_ = processor;
+  limit_ = std::min(others == timeline::never ? others : others + costs_.remote, turn_over(c) - 1);
+  running_ = &c;
   p.fiber->resume();
-  running_ = -1;
   if (p.done) {
     ++done_;
     totals_.time = std::max(totals_.time, c.time);
     p.fiber.reset();
     c.ring.erase(c.ring.begin() + static_cast<std::ptrdiff_t>(c.at));
-    if (c.ring.empty()) return;
-    c.at %= c.ring.size();
-    c.slot = c.time;
-    c.time += costs_.context_switch;
+    if (!c.ring.empty()) {
+      c.at %= c.ring.size();
+      c.slot = c.time;
+      c.time += costs_.context_switch;
+    }
   }
-  plan(processor);
+  plan(c);
 }
 
 }  // namespace kgate::lab

@@ -12,13 +12,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <queue>
 #include <random>
 #include <unordered_map>
 #include <vector>
 
 #include "kgate/core/machine.hpp"
 #include "lab/multiprocessor/costs.hpp"
+#include "lab/multiprocessor/timeline.hpp"
 #include "lab/schedules/fiber.hpp"
 
 namespace kgate::lab {
@@ -36,16 +36,21 @@ class multiprocessor {
   /// A line for a word of data, which may lie in the line of the word before.
   line data_line(process_id home);
 
-  /// Runs body(p) for every process p until all have returned. Throws std::logic_error if those left wait for ever.
+  /// Runs body(p) for every process p until all have returned, or one has called stop(). Throws std::logic_error if those left wait
+  /// for ever.
   void run(const std::function<void(int)>& body);
 
   // Called from within a body.
+  /// Ends the run when this process next leaves its processor. The others end where they are.
+  void stop() { stopped_ = true; }
   /// Returns when it is this process's time to make an access.
-  void at_its_time(int process);
+  void at_its_time(int process) {
+    while (running_->time > limit_) processes_[static_cast<std::size_t>(process)].here->leave();
+  }
   void access(int process, line where, access_kind kind, bool rmw);
   /// What was written is seen by those who wait for it.
-  void written(int process, line where) {
-    if (lines_[where].awaited) wake(process, where);
+  void written(line where) {
+    if (lines_[where].awaited) wake(where);
   }
   /// Asks to be told of the next write to this line.
   void wait_for(int process, line where);
@@ -82,33 +87,20 @@ class multiprocessor {
     std::size_t at = 0;       ///< whose turn it is
     nanoseconds time = 0;     ///< its clock
     nanoseconds slot = 0;     ///< when this turn began
-    std::uint64_t event = 0;  ///< number of its valid entry in the queue; 0: none
-  };
-  struct event {
-    nanoseconds time;
-    std::uint64_t number;
-    int processor;
-    bool operator>(const event& other) const {
-      return time != other.time ? time > other.time : number > other.number;
-    }
+    int number = 0;
   };
 
-  bool has_copy(int processor, line where) const {
-    return (copies_[where * copy_words_ + static_cast<std::size_t>(processor) / 64] >> (processor % 64) & 1) != 0;
-  }
-  copy copy_of(int processor, line where) const;
-  void take_copy(int processor, line where, access_kind kind);
+  copy copy_of(int processor, const place& at, const std::uint64_t* copies) const;
+  void take_copy(int processor, place& at, std::uint64_t* copies, access_kind kind) const;
   nanoseconds turn() const { return costs_.quantum + costs_.context_switch; }
-  bool due(const processor_state& c) const { return c.ring.size() > 1 && c.time >= c.slot + turn(); }
-  void wake(int process, line where);
+  /// When the turn of whoever runs there is over.
+  nanoseconds turn_over(const processor_state& c) const { return c.ring.size() > 1 ? c.slot + turn() : timeline::never; }
+  bool due(const processor_state& c) const { return c.time >= turn_over(c); }
+  void wake(line where);
   void rotate(processor_state& c);
-  void plan(int processor);
-  void look_at(int processor, nanoseconds now);
-  void drop_outdated();
-  int current(int processor) const {
-    const processor_state& c = processors_[static_cast<std::size_t>(processor)];
-    return c.ring[c.at];
-  }
+  void plan(const processor_state& c);
+  void look_at(processor_state& c, nanoseconds now, nanoseconds others);
+  process_state& current(const processor_state& c) { return processes_[static_cast<std::size_t>(c.ring[c.at])]; }
 
   machine_costs costs_;
   cost_model rules_;
@@ -121,11 +113,11 @@ class multiprocessor {
   std::vector<process_state> processes_;
   std::vector<processor_state> processors_;
   std::unordered_map<line, std::vector<int>> waiters_;
-  std::priority_queue<event, std::vector<event>, std::greater<>> events_;
-  std::uint64_t event_number_ = 0;
-  nanoseconds horizon_ = 0;  ///< how far the running processor may go
-  int running_ = -1;         ///< the processor that runs
+  timeline events_;
+  nanoseconds limit_ = 0;               ///< how far the running processor may go
+  processor_state* running_ = nullptr;  ///< the processor that runs
   std::size_t done_ = 0;
+  bool stopped_ = false;
   totals totals_;
 };
 

@@ -75,27 +75,16 @@ class gatherer {
     lab::queue_curves native[2], simulated[2];
     const lab::queue_figure both[] = {lab::queue_figure::fig10, lab::queue_figure::fig11};
     lab::simulated_queue_request requests[2];
-    std::atomic<int> done{0};
-    {
-      // Virtual time does not mind company.
-      std::vector<std::jthread> threads;
-      for (int i = 0; i < 2; ++i) {
-        requests[i] = lab::paper_request(both[i]);
-        requests[i].operations = lab::setting_of(both[i]).operations / effort_.operations_divisor;
-        requests[i].costs = lab::with_quantum(requests[i].costs, requests[i].costs.quantum / effort_.operations_divisor);
-        requests[i].repetitions = effort_.simulated_repetitions;
-        requests[i].interrupted = &interrupted_;
-        requests[i].report = [&done](const std::string&, int, int) { ++done; };
-        threads.emplace_back([&, i] { simulated[i] = lab::run_simulated_queue(requests[i]); });
-      }
-      const int all = 2 * 8 * 6 * effort_.simulated_repetitions;
-      std::jthread watch([&](const std::stop_token& stop) {
-        while (!stop.stop_requested()) {
-          say(fmt::format("figures 10 and 11, simulated: {} of {} points", done.load(), all));
-          std::this_thread::sleep_for(std::chrono::milliseconds(200));
-        }
-      });
-      threads.clear();
+    for (int i = 0; i < 2; ++i) {
+      requests[i] = lab::paper_request(both[i]);
+      requests[i].operations = lab::setting_of(both[i]).operations / effort_.operations_divisor;
+      requests[i].costs = lab::with_quantum(requests[i].costs, requests[i].costs.quantum / effort_.operations_divisor);
+      requests[i].repetitions = effort_.simulated_repetitions;
+      requests[i].interrupted = &interrupted_;
+      requests[i].report = [&, i](const std::string& what, int at, int of) {
+        say(fmt::format("{} simulated: {} of {} points, {}", lab::setting_of(both[i]).name, at, of, what));
+      };
+      simulated[i] = lab::run_simulated_queue(requests[i]);
     }
     json result;
     for (int i = 0; i < 2; ++i) {
@@ -132,7 +121,7 @@ class gatherer {
       lab::simulated_queue_request base = lab::paper_request(figure);
       base.interrupted = &interrupted_;
       base.report = [&](const std::string& what, int, int) { say("more processors, simulated: " + what); };
-      result[lab::setting_of(figure).name] = lab::to_json(lab::run_queue_scale(base, effort_.scale));
+      result[lab::setting_of(figure).name] = lab::to_json(lab::run_queue_scale(base, effort_.scale, effort_.scale_herlihy));
     }
     return result;
   }
@@ -222,6 +211,7 @@ report_effort default_effort() {
           .operations_divisor = 10,
           .simulated_repetitions = 3,
           .scale = {64, 256, 1024},
+          .scale_herlihy = 256,
           .native_repetitions = 3,
           .native_seconds = 0.15};
 }
@@ -237,6 +227,7 @@ report_effort quick_effort() {
           .operations_divisor = 100,
           .simulated_repetitions = 1,
           .scale = {16, 64},
+          .scale_herlihy = 64,
           .native_repetitions = 1,
           .native_seconds = 0.02};
 }

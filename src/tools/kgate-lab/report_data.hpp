@@ -23,6 +23,7 @@ struct report_effort {
   int operations_divisor = 1;   ///< simulated figures: the paper's operations and the quantum divided by this
   int simulated_repetitions = 1;
   std::vector<int> scale;       ///< processors
+  int scale_herlihy = 0;        ///< processors up to which Herlihy's object for all processes is simulated
   int native_repetitions = 1;
   double native_seconds = 0;    ///< of each native measurement
 };
