@@ -26,7 +26,7 @@ TEST(SimulatedQueueDeep, GrowsAsTheoremsSayUpTo4096Processors) {
     const auto remote = [&](const char* id, int processors) { return of[{id, processors}].remote; };
     const auto time = [&](const char* id) { return of[{id, 4096}].microseconds; };
     // Nested fast paths cost what the contention is: everybody is there, and 64 times as many come.
-    for (const char* id : {"k-1", "k-4"}) EXPECT_GT(remote(id, 4096), 20 * remote(id, 64)) << id;
+    for (const char* id : {"k-1", "k-4"}) EXPECT_GT(remote(id, 4096), 30 * remote(id, 64)) << id;
     // The tree has six levels more, and the queue lock none at all.
     EXPECT_LT(remote("tree-16", 4096), 4 * remote("tree-16", 64));
     EXPECT_LT(remote("mcs", 4096), 1.2 * remote("mcs", 64));
@@ -34,6 +34,35 @@ TEST(SimulatedQueueDeep, GrowsAsTheoremsSayUpTo4096Processors) {
     EXPECT_LT(8 * time("k-16"), time("k-1"));
     EXPECT_LT(time("tree-16"), time("k-16"));
   }
+}
+
+/// What the paper's seven observations come out as, with its number of operations, its quantum, all counts and all curves.
+std::map<std::string, answer> answers(queue_figure figure) {
+  const queue_curves all = run_simulated_queue(paper_request(figure));
+  for (const queue_curve& c : all.curves) EXPECT_EQ(c.points.size(), 6u) << c.id;
+  std::map<std::string, answer> by_id;
+  for (const queue_observation& o : observe(all)) by_id[o.id] = o.holds;
+  return by_id;
+}
+
+TEST(SimulatedQueueDeep, Figure10AtThePapersSize) {
+  EXPECT_EQ(answers(queue_figure::fig10), (std::map<std::string, answer>{{"mcs-collapses", answer::yes},
+                                                                        {"herlihy-degrades", answer::yes},
+                                                                        {"assignment-wins", answer::yes},
+                                                                        {"larger-k", answer::no},
+                                                                        {"full-worse", answer::yes},
+                                                                        {"one-beats-mcs", answer::yes},
+                                                                        {"copying", answer::yes}}));
+}
+
+TEST(SimulatedQueueDeep, Figure11AtThePapersSize) {
+  EXPECT_EQ(answers(queue_figure::fig11), (std::map<std::string, answer>{{"mcs-collapses", answer::yes},
+                                                                        {"herlihy-degrades", answer::yes},
+                                                                        {"assignment-wins", answer::yes},
+                                                                        {"larger-k", answer::yes},
+                                                                        {"full-worse", answer::yes},
+                                                                        {"one-beats-mcs", answer::yes},
+                                                                        {"copying", answer::yes}}));
 }
 
 }  // namespace

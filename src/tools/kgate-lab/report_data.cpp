@@ -134,42 +134,67 @@ class gatherer {
   }
   static std::string counted(int n) { return n == 1 ? "1 run" : fmt::format("{} runs", n); }
 
+  /// The sizes at which an algorithm is checked: a smaller one says something of what the time did not suffice for at the first.
+  std::vector<std::pair<int, int>> sizes(const catalog::row& row) const {
+    std::vector<std::pair<int, int>> all;
+    for (const auto& [N, k] : {std::pair{effort_.check_N, 2}, {3, 1}, {2, 1}}) {
+      const int processes = std::min(N, row.allowed.N_max);
+      const std::pair size{processes, std::clamp(k, 1, std::max(1, std::min(row.allowed.k_max, processes - 1)))};
+      if (N <= effort_.check_N && (all.empty() || size < all.back())) all.push_back(size);
+    }
+    return all;
+  }
+
   json verdicts(const catalog::choice& algorithm) {
     const catalog::row& row = *algorithm.base;
-    int N = std::min(effort_.check_N, row.allowed.N_max), k = std::min(2, row.allowed.k_max);
-    k = std::min(k, std::max(1, N - 1));
-    lab::check_request request;
-    request.of = {algorithm.id(), N, k, row.bounded_variables ? 0 : 1, {}, row.needs == catalog::registers::safe};
-    if (request.of.safe_registers) request.of.passages = 1;
-    request.crashes = catalog::crashes_max(algorithm.promise(), N, k);
-    request.crashes = std::min(request.crashes, k - 1);
-    request.properties = default_properties(algorithm, false);
-    request.limits.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    request.limits.memory_max = std::uint64_t{1} << 30;
-    request.limits.seconds_max = effort_.check_seconds;
-    request.limits.interrupted = &interrupted_;
-    const auto program = make_program({algorithm, N, k}, request.of);
-    const lab::check_result result = lab::check(*program, request);
-    json list = json::array();
-    for (const lab::property_result& one : result.properties) {
-      list.push_back({{"name", one.name},
-                      {"verdict", lab::to_string(one.is)},
-                      {"promised", is_promised(algorithm, one.name, N, k, request.crashes)}});
-      if (!one.why.empty()) list.back()["why"] = one.why;
-      if (one.counterexample && example_.is_null()) example_ = lab::to_json(*one.counterexample, *program);
+    std::vector<std::string> open = default_properties(algorithm, false);
+    std::vector<json> list(open.size());
+    const std::vector<std::string> order = open;
+    json entry{{"id", algorithm.id()},
+               {"title", row.title},
+               {"source", source_text(row)},
+               {"note", row.note},
+               {"promises", fmt::format("{}; {}", fmt::join(promised_properties(algorithm.promise()), ", "),
+                                        despite_text(row.promise.despite))}};
+    for (const auto& [N, k] : sizes(row)) {
+      if (open.empty() || interrupted_) break;
+      lab::check_request request;
+      request.of = {algorithm.id(), N, k, row.bounded_variables ? 0 : 1, {}, row.needs == catalog::registers::safe};
+      if (request.of.safe_registers) request.of.passages = 1;
+      request.crashes = std::min(catalog::crashes_max(algorithm.promise(), N, k), k - 1);
+      request.properties = open;
+      request.limits.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+      request.limits.memory_max = std::uint64_t{1} << 30;
+      request.limits.seconds_max = effort_.check_seconds;
+      request.limits.interrupted = &interrupted_;
+      const auto program = make_program({algorithm, N, k}, request.of);
+      const lab::check_result result = lab::check(*program, request);
+      if (!entry.contains("N"))
+        entry.update({{"N", N},
+                      {"k", k},
+                      {"passages", request.of.passages},
+                      {"crashes", request.crashes},
+                      {"states", result.states},
+                      {"complete", result.complete}});
+      open.clear();
+      for (const lab::property_result& one : result.properties) {
+        const auto at = static_cast<std::size_t>(std::find(order.begin(), order.end(), one.name) - order.begin());
+        const bool decided = one.is != lab::verdict::undecided;
+        if (!decided) open.push_back(one.name);
+        if (!decided && !list[at].is_null()) continue;  // the reason at the first size is the one to tell
+        list[at] = {{"name", one.name},
+                    {"verdict", lab::to_string(one.is)},
+                    {"N", N},
+                    {"k", k},
+                    {"promised", is_promised(algorithm, one.name, N, k, request.crashes)},
+                    // Some entries are there for the error that is in them.
+                    {"kept_for_errors", row.note.starts_with("for study")}};
+        if (!one.why.empty()) list[at]["why"] = one.why;
+        if (one.counterexample && example_.is_null()) example_ = lab::to_json(*one.counterexample, *program);
+      }
     }
-    const auto promised = promised_properties(algorithm.promise());
-    return {{"id", algorithm.id()},
-            {"title", row.title},
-            {"source", source_text(row)},
-            {"promises", fmt::format("{}; {}", fmt::join(promised, ", "), despite_text(row.promise.despite))},
-            {"N", N},
-            {"k", k},
-            {"passages", request.of.passages},
-            {"crashes", request.crashes},
-            {"states", result.states},
-            {"complete", result.complete},
-            {"verdicts", std::move(list)}};
+    entry["verdicts"] = std::move(list);
+    return entry;
   }
 
   json against(lab::memory_model model, const char* what, const char* fixed, const std::vector<int>& values) {
