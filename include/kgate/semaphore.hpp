@@ -39,8 +39,9 @@ struct fifo {
   static constexpr int overtakings_max = 0;
 };
 
-/// Fairness: while somebody waits, at most about b others may pass it (b, and one for each permit). Keeps permits in use while
-/// the first in line wakes up: much faster than fifo when threads outnumber processors and hold permits for microseconds.
+/// Fairness: at most b others pass one that stands in line, if b >= 16k; else at most b and one for each permit. b is from 2 to
+/// 40000. Keeps permits in use while the first in line wakes up: much faster than fifo when threads outnumber processors and hold
+/// permits for microseconds.
 template <int b = 8000>
 struct bounded_overtaking {
   static constexpr int overtakings_max = b;
@@ -87,10 +88,10 @@ class basic_semaphore {
       process p(counts_, experience_);
       if constexpr (Statistics::counts)
         acquire_counted(p);
-      else if (gate_.somebody_asleep(p)) [[unlikely]]
+      else if (const word before = gate_.look_before(p); algorithm::somebody_asleep(before)) [[unlikely]]
         wait_past_sleepers();
       else if (const word old = gate_.draw_tickets(p, 1); !L::had_free(old, 1)) [[unlikely]]
-        wait_with_ticket(old);
+        wait_with_ticket(before, old);
     } else {
       acquire_patiently(w);
     }
@@ -142,8 +143,12 @@ class basic_semaphore {
     const word k = permits_.load(std::memory_order_relaxed);
     // Two rare cases, fewer than w permits out or somebody in line: for w = 1 one comparison tells both.
     if (w == 1 ? L::C(old) + k - L::bias - 1 >= k
-               : L::C(old) > L::bias || L::C(old) + k < L::bias + static_cast<word>(w)) [[unlikely]]
-      settle(old, static_cast<word>(w));
+               : L::C(old) > L::bias || L::C(old) + k < L::bias + static_cast<word>(w)) [[unlikely]] {
+      if constexpr (Statistics::counts)
+        settle(p, old, static_cast<word>(w));
+      else
+        settle(old, static_cast<word>(w));
+    }
   }
 
   /// Changes the number of permits. More: those in line are admitted at once. Fewer: those inside stay and finish, and nobody
@@ -225,6 +230,9 @@ class basic_semaphore {
   /// After a release that found somebody in line, or more free permits than there seemed to be.
   [[gnu::noinline]] void settle(word old, word w) {
     process p(counts_, experience_);
+    settle(p, old, w);
+  }
+  void settle(process& p, word old, word w) {
     if (L::in_line(old) > 0) {
       gate_.admit(p, old, w);
       return;
@@ -233,10 +241,10 @@ class basic_semaphore {
     KGATE_EXPECTS(L::free(gate_.look(p)) <= permits_.load(std::memory_order_relaxed),
                   "release of a permit that nobody holds");
   }
-  [[gnu::noinline]] void wait_with_ticket(word old) {
+  [[gnu::noinline]] void wait_with_ticket(word before, word old) {
     process p(counts_, experience_);
     typename algorithm::Private mine;
-    if (!gate_.enter_drawn(p, mine, old, 1)) gate_.wait(p, mine);
+    if (!gate_.enter_drawn(p, mine, before, old, 1)) gate_.wait(p, mine);
   }
   [[gnu::noinline]] void wait_past_sleepers() {
     process p(counts_, experience_);
@@ -247,9 +255,9 @@ class basic_semaphore {
     if constexpr (Statistics::counts) {
       typename algorithm::Private mine;
       if (!gate_.enter(p, mine, 1)) {
+        const word arrived = p.overtakings_before();
         gate_.wait(p, mine);
-        const word t = mine.t();
-        counts_.note_wait_of(L::ahead(mine.old, t) + counts_.overtakings_until(t) - p.overtakings_before());
+        counts_.note_wait_of(mine.t(), L::ahead(mine.old, mine.t()), arrived);
       }
       note_grant();
     }

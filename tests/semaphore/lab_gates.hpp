@@ -36,14 +36,32 @@ template <int b>
 using overtaking_gate = wrapping_gate<checker_machine, b, middle_words>;
 using slots_gate = bitmap_assignment<checker_machine, fifo_gate, std::uint8_t>;
 
+/// Watches wake-ups: the variable `woken` has a bit for each ticket (the runs draw no more than it has bits), and who wakes a
+/// ticket for the second time waits for ever, in its exit or in its entry, where the properties see it.
+struct waking_machine : checker_machine {
+  using bits = std::uint16_t;
+  struct watcher {
+    explicit watcher(Memory& memory) : woken(memory, {.name = "woken"}, bits{0}) {}
+    Var<bits> woken;
+  };
+  static void note(Process& p, event e, std::uint64_t ticket) {
+    if (e != event::waking) return;
+    const bits mine = static_cast<bits>(1U << (ticket % 16));
+    const bits before = current->woken.rmw(p["woken"], [mine](bits all) { return static_cast<bits>(all | mine); });
+    if ((before & mine) != 0) current->woken.await(p["woken twice"], [](bits) { return false; });
+  }
+  static inline thread_local watcher* current = nullptr;
+};
+
 /// A process may give up its place once in a passage, at any of its looks, and then queues again: a time-out at any moment. The
 /// coin is a variable whose reads may return either side, like a safe register that is for ever being written.
-class impatient_gate {
+template <class M, class Gate = wrapping_gate<M, 0, small_words>>
+class basic_impatient_gate {
  public:
   using Process = checker_machine::Process;
-  using Private = fifo_gate::Private;
+  using Private = typename Gate::Private;
 
-  impatient_gate(checker_machine::Memory& memory, int N, int k)
+  basic_impatient_gate(checker_machine::Memory& memory, int N, int k)
       : gate_(memory, N, k), coin_(memory, {.name = "coin"}, 0) {
     shared_variable& coin = memory.at(memory.size() - 1);
     coin.unstable = 0;
@@ -59,8 +77,45 @@ class impatient_gate {
 
  private:
   static constexpr std::uint8_t heads = 1, tails = 2;
-  fifo_gate gate_;
+  Gate gate_;
   checker_machine::Var<std::uint8_t> coin_;
+};
+using impatient_gate = basic_impatient_gate<checker_machine>;
+
+/// Wrong: a leaver grants twice what it admitted.
+template <class M>
+struct twice_granting_gate : wrapping_gate<M, 0, small_words> {
+  using base = wrapping_gate<M, 0, small_words>;
+  using base::base;
+  void release(typename base::Process& p, typename base::Private&) {
+    [[maybe_unused]] auto frame = p.frame();
+    const auto old = this->put_back(p, 1);
+    if (small_words::in_line(old) == 0) return;
+    this->admit(p, old, 1);
+    this->admit(p, old, 1);
+  }
+};
+
+/// The same as impatient_gate, and every wake-up is watched.
+template <class Gate = wrapping_gate<waking_machine, 0, small_words>>
+class watched_impatient_gate {
+ public:
+  using Process = checker_machine::Process;
+  using gate = basic_impatient_gate<waking_machine, Gate>;
+  using Private = typename gate::Private;
+  watched_impatient_gate(checker_machine::Memory& memory, int N, int k) : watcher_(memory), gate_(memory, N, k) {}
+  void acquire(Process& p, Private& mine) {
+    waking_machine::current = &watcher_;
+    gate_.acquire(p, mine);
+  }
+  void release(Process& p, Private& mine) {
+    waking_machine::current = &watcher_;
+    gate_.release(p, mine);
+  }
+
+ private:
+  waking_machine::watcher watcher_;
+  gate gate_;
 };
 
 template <class Algorithm>

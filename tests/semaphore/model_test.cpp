@@ -47,6 +47,23 @@ TEST(KgateModelVariants, GivingUpLosesNoPermit) {
   }
 }
 
+// A second wake-up of the same ticket blocks its waker for ever: in its exit, which then is not bounded, or in its entry, which
+// then starves.
+TEST(KgateModelVariants, GivingUpWakesNobodyTwice) {
+  auto asked = progress;
+  asked.push_back("bounded-exit");
+  for (const bounds b : {bounds{2, 1, 2}, bounds{3, 1, 1}, bounds{3, 2, 1}}) {
+    const auto got = verdicts<watched_impatient_gate<>>(b.N, b.k, b.passages, b.k - 1, asked);
+    EXPECT_EQ(got.overall(), verdict::holds) << testing::PrintToString(b) << ": " << text(got);
+  }
+  // A leaver that grants twice does no other harm, so it is for waking twice that it is caught.
+  const auto unwatched =
+      verdicts<basic_impatient_gate<checker_machine, twice_granting_gate<checker_machine>>>(2, 1, 2, 0, asked);
+  EXPECT_EQ(unwatched.overall(), verdict::holds) << text(unwatched);
+  const auto watched = verdicts<watched_impatient_gate<twice_granting_gate<waking_machine>>>(2, 1, 2, 0, asked);
+  EXPECT_EQ(watched.overall(), verdict::violated) << text(watched);
+}
+
 TEST(KgateModelVariants, OvertakingIsBounded) {
   for (const bounds b : {bounds{2, 1, 3}, bounds{3, 2, 1}}) {
     auto asked = progress;

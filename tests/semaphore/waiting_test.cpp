@@ -111,24 +111,45 @@ TEST(semaphore_waiting, works_with_more_threads_than_places) {
 }
 
 // 12 threads, 2 permits: whoever stands in line has at most 11 before it, and under fifo nobody passes.
+constexpr int crowd = 12, crowd_permits = 2;
 template <class Fairness>
-std::uint64_t most_admitted_meanwhile() {
-  constexpr int threads_max = 12, k = 2;
-  kgate::basic_semaphore<Fairness, kgate::adaptive, kgate::statistics> s(k);
+void count_crowd(kgate::statistics& into, int passages) {
+  kgate::basic_semaphore<Fairness, kgate::adaptive, kgate::statistics> s(crowd_permits);
   std::vector<std::jthread> threads;
-  for (int i = 0; i < threads_max; ++i)
+  for (int i = 0; i < crowd; ++i)
     threads.emplace_back([&] {
-      for (int n = 0; n < 3000; ++n) {
+      for (int n = 0; n < passages; ++n) {
         s.acquire();
         for (int j = 0; j < 20; ++j) kgate::cpu_relax();
         s.release();
       }
     });
   threads.clear();
-  return s.counts().most_admitted_meanwhile;
+  into.overtakings = s.counts().overtakings.load();
+  into.most_overtaken = s.counts().most_overtaken.load();
+  into.most_admitted_meanwhile = s.counts().most_admitted_meanwhile.load();
 }
 TEST(semaphore_waiting, is_overtaken_by_nobody_under_fifo) {
-  EXPECT_LE(most_admitted_meanwhile<kgate::fifo>(), 12U + 2U);
+  kgate::statistics got;
+  count_crowd<kgate::fifo>(got, 3000);
+  EXPECT_EQ(got.most_overtaken, 0U);
+  EXPECT_LE(got.most_admitted_meanwhile, crowd + crowd_permits);
+}
+// Of b = 64, 48 are let loose while one is in line, and two may be loose when it comes; two that are inside and have not told
+// yet may be counted too.
+TEST(semaphore_waiting, is_overtaken_b_times_at_most) {
+  kgate::statistics got;
+  count_crowd<kgate::bounded_overtaking<64>>(got, 10000);
+  EXPECT_GT(got.overtakings, 64U);
+  EXPECT_LE(got.most_overtaken, 64U);
+  EXPECT_LE(got.most_admitted_meanwhile, 64U + crowd);
+}
+// The count can exceed 64: otherwise the test above would show nothing.
+TEST(semaphore_waiting, is_overtaken_more_often_with_a_larger_b) {
+  kgate::statistics got;
+  count_crowd<kgate::bounded_overtaking<>>(got, 10000);
+  EXPECT_GT(got.most_overtaken, 64U);
+  EXPECT_LE(got.most_overtaken, 8000U);
 }
 TEST(semaphore_waiting, is_counted_if_asked_for) {
   kgate::basic_semaphore<kgate::fifo, kgate::adaptive, kgate::statistics> s(1);

@@ -13,22 +13,27 @@
 /// Variables    W     (E, C)    E: tickets below E are admitted. C: bias - S, where S = free permits less those asked for in
 ///                              vain; the next ticket is E - S                                    initially S = k
 ///              G[i]  (t, s)    the wake-up word of the tickets i, i + R, i + 2R ...              initially ticket i, idle
-///              Q     (M, c, a, l) only if b > 0: l loose permits, which anybody may take; a processes in line done spinning;
-///                              c permits let loose since the phase began, at ticket M            initially (E, 0, 0, 0)
+///              Q     (e, c, f, a, l) only if b > 0: l loose permits, which anybody may take; a processes in line done
+///                              spinning; f: whether a withdrawal has stopped letting loose; c permits let loose in the
+///                              epoch e                                                           initially all 0
+///              F               only if b > 0: the ticket that ends such a stop                   initially 0
 /// Invariants   K1  |inside| + |admitted and not inside| + free + l = k: W alone decides who is admitted, whoever stalls or dies
 ///              K2  a drawn ticket t that has not entered is waiting iff it is in [E, E - S), else admitted
 ///              K3  who sleeps on G[t] wrote (t, waiting) there before it looked at W; who moved E past t did so before it looked
 ///                  at G[t]: one of the two sees the other
 ///              K4  a place given up is (t, abandoned) until somebody moves it to (t, idle): that process, and no other, passes
 ///                  its permit on
-///              K5  a phase lets at most 3b/8 permits loose and ends when all who waited at its start are admitted
+///              K5  an epoch lets at most c_max permits loose, and none in the epoch e while the first in line carries a stamp
+///                  of e - m or before. A stamp is the epoch its process saw before it drew its ticket, so whoever is in line
+///                  is passed by at most m * c_max <= b permits let loose meanwhile and by the l that were loose when it drew
 /// Doorway      up to the ticket. A process that finds no permit free and nobody awake in line hands the ticket back and hovers a
 ///              bounded while before it draws for good: meanwhile it is not in line, and whoever comes may take what gets free
 /// Deviations   none. Limits: tickets wrap. A process that stalls between two of its statements while the others draw exactly
 ///              2^ticket_bits tickets may mistake its place for a new one.
 /// Memory model sequential consistency; K3 needs it
 /// Evidence     tests/semaphore: model_test (all promises at N=3 k=1,2 and N=4 k=2,3, tickets wrapping, giving up, b = 2, mutants,
-///              remote references), stress_test and misuse_test on real threads
+///              remote references), overtaking_test (K5 counted exactly under hostile schedules), stress_test, waiting_test
+///              and misuse_test on real threads
 
 #include <algorithm>
 #include <bit>
@@ -99,13 +104,15 @@ class ticket_gate {
   using cell = typename L::cell;
   using WordVar = typename M::template Var<word>;
   using CellVar = typename M::template Var<cell>;
-  static_assert(b >= 0 && b <= 40000);
+  static_assert(b == 0 || (b >= 2 && b <= 40000), "at most b overtakings: 0, or from 2 to 40000");
 
   /// What W held when the tickets were drawn, and how many were.
   struct Private {
     word old = 0;
     word w = 1;
-    int given_up = 0;  ///< how often it gave up its place in this passage
+    word stamp = 0;        ///< the epoch before that (K5)
+    bool counted = false;  ///< among the sleepers of Q
+    int given_up = 0;      ///< how often it gave up its place in this passage
     /// The last of the tickets: when it is admitted, all are.
     word t() const { return L::wrapped(static_cast<word>(L::next_ticket(old) + w - 1)); }
   };
@@ -116,7 +123,7 @@ class ticket_gate {
       : R(std::bit_ceil(static_cast<std::size_t>(std::max(N, 2)))),
         W(memory, {.name = "W"}, L::make(L::wrapped(first), static_cast<word>(k))),
         G(R, [&](std::size_t i) { return CellVar(memory, {.name = "G", .instance = static_cast<int>(i)}, cell{0}); }),
-        Q(memory, quota::make(0, L::wrapped(first), 0, 0)) {}
+        Q(memory, quota::make(first, 0)) {}
 
   void acquire(Process& p, Private& mine) {
     if (!enter(p, mine, 1)) [[unlikely]]
@@ -130,28 +137,37 @@ class ticket_gate {
 
   /// Draws w tickets. True: inside. False: wait() next.
   bool enter(Process& p, Private& mine, word w) {
-    if (somebody_asleep(p)) [[unlikely]]
+    const word before = look_before(p);
+    if (somebody_asleep(before)) [[unlikely]]
       return enter_past_sleepers(p, mine, w);
-    noted<M>(p, event::arrival);
     const word old = draw_tickets(p, w);
     if (!L::had_free(old, w)) [[unlikely]]
-      return enter_drawn(p, mine, old, w);
+      return enter_drawn(p, mine, before, old, w);
     p.doorway_end();
     return true;
   }
-  /// enter() in steps, for callers that keep the usual case short. First: if somebody sleeps, enter_past_sleepers does it all.
-  bool somebody_asleep([[maybe_unused]] Process& p) {
-    if constexpr (b > 0) return quota::somebody_asleep(Q.v.read(p["0q"]));
+  /// enter() in steps, for callers that keep the usual case short. First: Q as it was before the tickets were drawn. If somebody
+  /// sleeps, enter_past_sleepers does it all.
+  word look_before([[maybe_unused]] Process& p) {
+    if constexpr (b > 0) return Q.v.read(p["0q"]);
+    return 0;
+  }
+  static bool somebody_asleep([[maybe_unused]] word before) {
+    if constexpr (b > 0) return quota::somebody_asleep(before);
     return false;
   }
   /// Second: W as it was. Inside if w permits were free, else enter_drawn() next.
   word draw_tickets(Process& p, word w) { return W.fetch_add(p["1"], w); }
   /// Third. A ticket that does not admit at once is handed back, if nobody else is in line, and the process hovers first.
-  bool enter_drawn(Process& p, Private& mine, word old, word w) {
+  bool enter_drawn(Process& p, Private& mine, word before, word old, word w) {
     mine.w = w;
     mine.old = old;
-    if (w == 1 && L::in_line(old) == 0 && W.compare_and_swap(p["1u"], static_cast<word>(old + 1), old))
+    mine.stamp = quota::epoch_of(before);
+    noted<M>(p, event::arrival, mine.t());
+    if (w == 1 && L::in_line(old) == 0 && W.compare_and_swap(p["1u"], static_cast<word>(old + 1), old)) {
+      noted<M>(p, event::no_arrival);
       return enter_past_sleepers(p, mine, 1);
+    }
     p.doorway_end();
     return false;
   }
@@ -162,10 +178,12 @@ class ticket_gate {
       p.doorway_end();
       return true;
     }
-    noted<M>(p, event::arrival);
+    mine.stamp = quota::epoch_of(look_before(p));
     mine.old = W.fetch_add(p["1v"], w);
     p.doorway_end();
-    return L::had_free(mine.old, w);
+    if (L::had_free(mine.old, w)) return true;
+    noted<M>(p, event::arrival, mine.t());
+    return false;
   }
 
   /// As enter, but draws only if there is a place with a wake-up word, so that it can be given up. Never inside at once
@@ -173,16 +191,20 @@ class ticket_gate {
   enum class draw : unsigned char { inside, in_line, no_place };
   draw enter_if_place(Process& p, Private& mine, word w) {
     for (;;) {
+      const word before = look_before(p);
       if constexpr (b > 0) {
-        if (w == 1 && quota::loose(Q.v.read(p["0"])) > 0 && take_loose(p)) return draw::inside;
+        if (w == 1 && quota::loose(before) > 0 && take_loose(p)) return draw::inside;
       }
       const word seen = W.read(p["1r"]);
       if (L::C(seen) + w > L::bias + R) return draw::no_place;
       if (!W.compare_and_swap(p["1"], seen, static_cast<word>(seen + w))) continue;
       p.doorway_end();
+      mine.stamp = quota::epoch_of(before);
       mine.old = seen;
       mine.w = w;
-      return L::had_free(seen, w) ? draw::inside : draw::in_line;
+      if (L::had_free(seen, w)) return draw::inside;
+      noted<M>(p, event::arrival, mine.t());
+      return draw::in_line;
     }
   }
 
@@ -206,9 +228,11 @@ class ticket_gate {
     if constexpr (b > 0) {
       const word seen = watch_line(p, mine.t());
       if (!L::waits(seen, mine.t())) return true;
-      Q.v.fetch_add(p["2a"], quota::one_asleep);
+      const word q = Q.v.rmw(p["2a"], quota::with_one_asleep);
+      mine.stamp = quota::short_stamp(q, mine.stamp);
+      mine.counted = quota::with_one_asleep(q) != q;
       const bool inside = stand_in_line(p, mine, impatient);
-      Q.v.fetch_add(p["7a"], static_cast<word>(word{0} - quota::one_asleep));
+      if (mine.counted) Q.v.fetch_add(p["7a"], static_cast<word>(word{0} - quota::one_asleep));
       return inside;
     } else {
       return stand_in_line(p, mine, impatient);
@@ -230,29 +254,29 @@ class ticket_gate {
     CellVar& own = at(t);
     place as = place::waiting;
     for (;;) {
-      p.live(t, mine.given_up, as);
+      p.live(t, mine.given_up, mine.stamp, mine.counted, as);
       word seen = watch_line(p, t);
       if (!L::waits(seen, t)) return true;
       if (L::ahead(seen, t) >= R) {
         nap<M>(p);
         continue;
       }
-      if (!put(p, t, as)) continue;
+      if (!put(p, t, as, mine.stamp)) continue;
       seen = W.read(p["5"]);  // K3
       if (!L::waits(seen, t)) break;
       if constexpr (b > 0) {
         if (quota::loose(Q.v.read(p["5q"])) > 0) hand_back_loose(p);
       }
       if (impatient()) return !give_up(p, mine);
-      rest(p, own, t, as);
+      rest(p, own, t, mark(t, as, mine.stamp));
       if constexpr (b > 0) {
-        if (own.compare_and_swap(p["7"], mark(t, place::nudged), mark(t, place::idle))) {
+        if (own.compare_and_swap(p["7"], mark(t, place::nudged, mine.stamp), mark(t, place::idle))) {
           if (!be_ready(p, t)) return true;
           as = place::due;
         }
       }
     }
-    if constexpr (b > 0) own.compare_and_swap(p["7"], mark(t, as), mark(t, place::idle));
+    if constexpr (b > 0) own.compare_and_swap(p["7"], mark(t, as, mine.stamp), mark(t, place::idle));
     return true;
   }
 
@@ -267,15 +291,10 @@ class ticket_gate {
   /// Instead of waiting for the first in line to wake up, leaves the permit to whoever comes first. The first in line is
   /// nudged, and admitted as soon as it runs.
   bool let_loose(Process& p) {
-    if (!quota::somebody_asleep(Q.v.read(p["23q"]))) [[likely]]
+    const word q = Q.v.read(p["23q"]);
+    if (!quota::somebody_asleep(q)) [[likely]]
       return false;
-    const word seen = W.read(p["23"]);
-    if (L::in_line(seen) == 0) return false;
-    if (!drowsy(p["24"], L::E(seen))) return false;
-    const word old = Q.v.rmw(p["25"], [seen](word q) { return quota::with_one_loose(q, seen); });
-    if (quota::with_one_loose(old, seen) == old) return false;
-    make_use_of_loose(p);
-    return true;
+    return let_loose(p, q);
   }
 
   /// Hands n permits back, first of all to those in line.
@@ -285,7 +304,10 @@ class ticket_gate {
       admit(p, old, n);
   }
   /// The two halves of hand_back, for callers that look at W's old value: admit() must follow if somebody was in line.
-  word put_back(Process& p, word n) { return W.fetch_add(p["8"], L::handing_back(n)); }
+  word put_back(Process& p, word n) {
+    noted<M>(p, event::leaving);
+    return W.fetch_add(p["8"], L::handing_back(n));
+  }
 
   /// After W went from `old` to n more admitted: wakes those, and passes on what was given up.
   [[gnu::noinline]] void admit(Process& p, word old, word n) {
@@ -296,6 +318,7 @@ class ticket_gate {
         passed = static_cast<word>(passed + grant(p, L::wrapped(static_cast<word>(L::E(old) + i))));
       if (passed == 0) break;
       n = passed;
+      noted<M>(p, event::leaving);
       old = W.fetch_add(p["11"], L::handing_back(n));
     }
     if constexpr (b > 0) {
@@ -303,18 +326,19 @@ class ticket_gate {
     }
   }
 
-  /// Takes n permits out of use, free ones first. Those inside stay; until as many have left, nobody is admitted.
+  /// Takes n permits out of use, free ones first. Those inside stay; until as many have left, nobody is admitted: so none is let
+  /// loose before all who have drawn a ticket by then are admitted. One at a time.
   void withdraw(Process& p, word n) {
     if constexpr (b > 0) {
-      const word seen = W.read(p["13r"]);
-      const word old = Q.v.rmw(p["13q"], [seen, n](word q) {
-        const word rest = static_cast<word>(quota::loose(q) - std::min(quota::loose(q), n));
-        return quota::make(q, L::next_ticket(seen), quota::spent_max, rest);
-      });
+      const word old = Q.v.rmw(p["13q"], [n](word q) { return quota::without_loose(q, n); });
       n = static_cast<word>(n - std::min(quota::loose(old), n));
       if (n == 0) return;
     }
-    W.fetch_add(p["13"], static_cast<word>(word{0} - L::handing_back(n)));
+    const word old = W.fetch_add(p["13"], static_cast<word>(word{0} - L::handing_back(n)));
+    if constexpr (b > 0) {
+      Q.until.write(p["13f"], L::next_ticket(old));
+      Q.v.rmw(p["13s"], quota::with_next_stop);
+    }
   }
 
   /// Both words of the moment, for those who watch.
@@ -324,72 +348,118 @@ class ticket_gate {
     return 0;
   }
   /// True if a process sleeps or is about to on ticket t.
-  bool sleeps(Process& p, word t) { return drowsy(p, t) || at(t).read(p["G"]) == mark(t, place::due); }
+  bool sleeps(Process& p, word t) {
+    const cell c = at(t).read(p["G"]);
+    return is(c, t, place::waiting) || is(c, t, place::nudged) || is(c, t, place::due);
+  }
   /// Ends the sleep of ticket t, so that its process looks around.
   void interrupt(Process& p, word t) {
-    for (const place as : {place::waiting, place::due})
-      if (at(t).compare_and_swap(p["14"], mark(t, as), mark(t, place::idle))) wake<M>(at(t));
+    const cell c = at(t).read(p["14r"]);
+    if ((is(c, t, place::waiting) || is(c, t, place::due)) && at(t).compare_and_swap(p["14"], c, mark(t, place::idle)))
+      wake_up(p, t);
   }
 
- private:
-  /// Q's fields, from the right: loose, asleep, spent, begun.
+ protected:
+  /// Q's fields, from the right: loose, asleep, stops, spent, epoch.
   struct quota {
     static constexpr int digits = std::numeric_limits<word>::digits;
-    static constexpr int bits = digits >= 64 ? 12 : digits / 5, spent_bits = digits >= 64 ? 14 : digits / 5;
-    static constexpr word loose_mask = static_cast<word>((word{1} << bits) - 1);
-    static constexpr word asleep_mask = static_cast<word>(loose_mask << bits);
-    static constexpr word one_asleep = static_cast<word>(word{1} << bits);
-    static constexpr word spent_max = static_cast<word>((word{1} << spent_bits) - 1);
-    static constexpr int begun_at = 2 * bits + spent_bits;
-    static constexpr word begun_mask = static_cast<word>(static_cast<word>(~word{0}) >> begun_at);
-    /// How many permits a phase may let loose.
-    static constexpr word phase = static_cast<word>(std::max(1, 3 * b / 8));
-    static_assert(phase <= spent_max);
+    static constexpr bool wide = digits >= 64;
+    static constexpr int loose_bits = wide ? 10 : 3, asleep_bits = wide ? 12 : 3, stops_bits = wide ? 6 : 2;
+    static constexpr int spent_bits = wide ? 12 : 3;
+    static constexpr int asleep_at = loose_bits, stops_at = asleep_at + asleep_bits, spent_at = stops_at + stops_bits;
+    static constexpr int epoch_at = spent_at + spent_bits;
+    static constexpr word mask(int bits) { return static_cast<word>((word{1} << bits) - 1); }
+    static constexpr word one_asleep = static_cast<word>(word{1} << asleep_at);
+    static constexpr word one_spent = static_cast<word>(word{1} << spent_at);
+    static constexpr word asleep_mask = static_cast<word>(mask(asleep_bits) << asleep_at);
 
-    static constexpr word loose(word q) { return static_cast<word>(q & loose_mask); }
-    static constexpr word spent(word q) { return static_cast<word>((q >> (2 * bits)) & spent_max); }
-    static constexpr word begun(word q) { return static_cast<word>(q >> begun_at); }
-    static constexpr bool somebody_asleep(word q) { return (q & asleep_mask) != 0; }
-    /// q with other values for all but the sleepers.
-    static constexpr word make(word q, word begun, word spent, word loose) {
-      return static_cast<word>(static_cast<word>(begun << begun_at) | static_cast<word>(spent << (2 * bits)) |
-                               static_cast<word>(q & asleep_mask) | loose);
+    /// m: for how many epochs one in line may be passed; and how many permits are let loose in each (K5).
+    static constexpr int epochs = std::clamp(b, 2, 16);
+    static constexpr word spent_max = static_cast<word>(std::max(1, b / epochs * 15 / 16));
+    static_assert(spent_max <= mask(spent_bits));
+    /// A place has room for so many bits of the epoch. Ages are below 2m while somebody is in line.
+    static constexpr int stamp_bits = b > 0 ? std::bit_width(4U * epochs - 1) : 0;
+
+    static constexpr word loose(word q) { return static_cast<word>(q & mask(loose_bits)); }
+    static constexpr word stops(word q) { return static_cast<word>((q >> stops_at) & mask(stops_bits)); }
+    static constexpr word spent(word q) { return static_cast<word>((q >> spent_at) & mask(spent_bits)); }
+    static constexpr word epoch_of(word q) { return static_cast<word>(q >> epoch_at); }
+    static constexpr word age(word q, word stamp) {
+      return static_cast<word>((epoch_of(q) - stamp) & mask(digits - epoch_at));
     }
-    /// Q with one more permit let loose, or unchanged if the phase has none left: K5. `seen` is a value of W.
-    static constexpr word with_one_loose(word q, word seen) {
-      if (loose(q) == loose_mask) return q;
-      if (spent(q) < phase) return make(q, begun(q), static_cast<word>(spent(q) + 1), static_cast<word>(loose(q) + 1));
-      const word since = static_cast<word>((L::E(seen) - begun(q)) & begun_mask);
-      if (since > begun_mask / 2) return q;
-      return make(q, L::next_ticket(seen), 1, static_cast<word>(loose(q) + 1));
+    static constexpr bool somebody_asleep(word q) { return (q & asleep_mask) != 0; }
+    static constexpr word make(word epoch, word spent) {
+      return static_cast<word>(static_cast<word>(epoch << epoch_at) | static_cast<word>(spent << spent_at));
+    }
+    /// Beyond what the field can count, sleepers go uncounted: it only says that it is worth looking.
+    static constexpr word with_one_asleep(word q) {
+      return (q & asleep_mask) == asleep_mask ? q : static_cast<word>(q + one_asleep);
+    }
+    /// What of a stamp a place keeps: an old one is as good as one of m epochs ago.
+    static constexpr word short_stamp(word q, word stamp) {
+      const word kept = age(q, stamp) < epochs ? stamp : static_cast<word>(epoch_of(q) - epochs);
+      return static_cast<word>(kept & mask(stamp_bits));
+    }
+    /// q with one more permit let loose, or q itself if that may not be while one with this stamp is first in line: K5.
+    static constexpr word with_one_loose(word q, word stamp) {
+      if (stopped(q) != stop::none || loose(q) == mask(loose_bits)) return q;
+      const word next = spent(q) < spent_max
+                            ? static_cast<word>(q + one_spent)
+                            : static_cast<word>((q & (one_spent - 1)) | make(static_cast<word>(epoch_of(q) + 1), 1));
+      if ((age(next, stamp) & mask(stamp_bits)) >= static_cast<word>(epochs)) return q;
+      return static_cast<word>(next + 1);
+    }
+    /// The number of stops goes up in threes: not stopped, stopped and F not known yet, stopped until F. It goes on from stop to
+    /// stop, so that one is not mistaken for another.
+    enum class stop : unsigned char { none, withdrawing, until_F };
+    static constexpr stop stopped(word q) { return static_cast<stop>(stops(q) % 3); }
+    static constexpr word with_next_stop(word q) {
+      constexpr word cycle = static_cast<word>(mask(stops_bits) / 3 * 3);
+      const word next = static_cast<word>((stops(q) + 1) % cycle);
+      return static_cast<word>((q & ~(mask(stops_bits) << stops_at)) | (next << stops_at));
+    }
+    /// q with n fewer loose; if these are not enough, with none, and letting loose is stopped.
+    static constexpr word without_loose(word q, word n) {
+      if (loose(q) >= n) return static_cast<word>(q - n);
+      const word none = static_cast<word>(q - loose(q));
+      return stopped(q) == stop::withdrawing ? none
+             : stopped(q) == stop::none      ? with_next_stop(none)
+                                             : with_next_stop(with_next_stop(none));
     }
   };
   struct no_quota {
     no_quota(typename M::Memory&, word) {}
   };
   struct quota_variable {
-    quota_variable(typename M::Memory& memory, word initial) : v(memory, {.name = "Q"}, initial) {}
-    WordVar v;
+    quota_variable(typename M::Memory& memory, word initial)
+        : v(memory, {.name = "Q"}, initial), until(memory, {.name = "F"}, 0) {}
+    WordVar v, until;
   };
 
+ private:
   /// How many may leave before a hovering process draws its ticket.
   static constexpr word passes_max = static_cast<word>(b > 0 ? b / 4 : std::min<word>(64, L::ticket_mask / 4));
 
   CellVar& at(word t) { return G[static_cast<std::size_t>(t) & (R - 1)]; }
-  cell mark(word t, place s) const {
-    return static_cast<cell>(static_cast<cell>(static_cast<cell>(t >> std::countr_zero(R)) << 3) |
-                             static_cast<cell>(s));
+  /// A place in line from the right: its state, a stamp (K5), and what of the ticket is not known from where it is.
+  static constexpr int tag_at = 3 + quota::stamp_bits;
+  cell mark(word t, place s, word stamp = 0) const {
+    return static_cast<cell>(static_cast<cell>(static_cast<cell>(t >> std::countr_zero(R)) << tag_at) |
+                             static_cast<cell>(static_cast<cell>(stamp << 3) | static_cast<cell>(s)));
   }
   static place state(cell c) { return static_cast<place>(c & 7); }
+  static cell with_state(cell c, place s) { return static_cast<cell>((c & ~cell{7}) | static_cast<cell>(s)); }
+  static word stamp_of(cell c) { return static_cast<word>((c >> 3) & quota::mask(quota::stamp_bits)); }
+  bool is(cell c, word t, place s) const { return c == mark(t, s, stamp_of(c)); }
 
   /// Writes (t, s) into the word of t. False: look at W again first. An abandoned place of an earlier ticket, admitted since
   /// and not yet passed on by the leaver that admitted it, is passed on here (K4).
-  bool put(Process& p, word t, place s) {
+  bool put(Process& p, word t, place s, word stamp = 0) {
     CellVar& own = at(t);
     const cell c = own.read(p["3"]);
-    const cell mine = mark(t, s);
+    const cell mine = mark(t, s, stamp);
     if (c == mine) return true;
-    const bool inherited = state(c) == place::abandoned && c != mark(t, place::abandoned);
+    const bool inherited = state(c) == place::abandoned && !is(c, t, place::abandoned);
     if (inherited && still_in_line(p, t, c)) {
       nap<M>(p);
       return false;
@@ -402,15 +472,14 @@ class ticket_gate {
   /// may wait at once.
   bool still_in_line(Process& p, word t, cell c) {
     const word seen = W.read(p["3w"]);
-    const word u = static_cast<word>(static_cast<word>(word{c} >> 3) * R + (t & (R - 1)));
+    const word u = static_cast<word>(static_cast<word>(word{c} >> tag_at) * R + (t & (R - 1)));
     const word known = static_cast<word>(
-        L::ticket_mask & static_cast<word>((word{mark(L::ticket_mask, place::idle)} >> 3) * R | (R - 1)));
+        L::ticket_mask & static_cast<word>((word{mark(L::ticket_mask, place::idle)} >> tag_at) * R | (R - 1)));
     return static_cast<word>((u - L::E(seen)) & known) < L::in_line(seen);
   }
 
   /// Sleeps until its word changes; looks at W (and Q) all the same, rarely: a leaver may die before its grant.
-  void rest(Process& p, CellVar& own, word t, place as) {
-    const cell mine = mark(t, as);
+  void rest(Process& p, CellVar& own, word t, cell mine) {
     if constexpr (SleepingMachine<M>) {
       M::sleep(p["6"], own, mine);
     } else if constexpr (!L::looks_around) {
@@ -426,17 +495,22 @@ class ticket_gate {
     }
   }
 
+  void wake_up(Process& p, word u) {
+    noted<M>(p, event::waking, u);
+    wake<M>(at(u));
+  }
+
   /// Wakes the process with ticket u. 1 if the place was given up and this call is to pass its permit on, else 0. One look is
   /// enough: whoever changes its word after we moved E looks at W next (K3).
   word grant(Process& p, word u) {
     CellVar& g = at(u);
+    noted<M>(p, event::admission, u);
     const cell c = g.read(p["9"]);
-    if (c == mark(u, place::waiting) || c == mark(u, place::nudged) || c == mark(u, place::due)) {
-      noted_admission<M>(p, u);
-      if (g.compare_and_swap(p["10"], c, mark(u, place::granted))) wake<M>(g);
+    if (is(c, u, place::waiting) || is(c, u, place::nudged) || is(c, u, place::due)) {
+      if (g.compare_and_swap(p["10"], c, with_state(c, place::granted))) wake_up(p, u);
       return 0;
     }
-    if (c != mark(u, place::abandoned)) return 0;
+    if (!is(c, u, place::abandoned)) return 0;
     if (L::waits(W.read(p["9w"]), u)) return 0;
     return g.compare_and_swap(p["10"], c, mark(u, place::idle)) ? 1 : 0;
   }
@@ -479,30 +553,52 @@ class ticket_gate {
   /// Looks for a permit a while before it draws a ticket: a thread that runs can use one at once. Gives way when enough have
   /// left meanwhile, and where nobody may be overtaken, when somebody is in line.
   [[gnu::noinline]] bool hover(Process& p) {
+    word seen = 0;
+    if (take_any(p, seen)) return true;
+    const word first = L::E(seen);
     spinner<M> spin(p);
-    word first = 0;
-    bool looked = false;
-    for (int gap = 1;; looked = true, gap = std::min(2 * gap, 32)) {  // every look takes the word away from its user
-      if constexpr (b > 0) {
-        if (quota::loose(Q.v.read(p["31"])) > 0 && take_loose(p)) return spin.won();
-      }
-      const word seen = W.read(p["32"]);
-      if (!looked) first = L::E(seen);
-      if (L::had_free(seen, 1)) {
-        if (W.compare_and_swap(p["33"], seen, static_cast<word>(seen + 1))) return spin.won();
-      } else if (L::in_line(seen) > 0 && !somebody_asleep(p)) {
-        return false;
-      }
-      if (L::wrapped(static_cast<word>(L::E(seen) - first)) > passes_max || !spin.again(gap)) return false;
+    for (int gap = 1; spin.again(gap); gap = std::min(2 * gap, 32)) {  // every look takes the word away from its user
+      if (take_any(p, seen)) return spin.won();
+      if (L::in_line(seen) > 0 && !somebody_asleep(look_before(p))) break;
+      if (L::wrapped(static_cast<word>(L::E(seen) - first)) > passes_max) break;
     }
+    return false;
+  }
+  /// Takes a permit if there is one, loose or free; `seen` is W as it was.
+  bool take_any(Process& p, word& seen) {
+    if constexpr (b > 0) {
+      if (quota::loose(Q.v.read(p["31"])) > 0 && take_loose(p)) return true;
+    }
+    seen = W.read(p["32"]);
+    return L::had_free(seen, 1) && W.compare_and_swap(p["33"], seen, static_cast<word>(seen + 1));
   }
 
   // What follows is for b > 0 only: permits let loose while the first in line sleeps.
 
-  /// Asleep, and not yet nudged in vain.
-  bool drowsy(Process& p, word t) {
-    const cell c = at(t).read(p["G"]);
-    return c == mark(t, place::waiting) || c == mark(t, place::nudged);
+  /// q is Q as it was: what is seen now counts for its epoch only.
+  [[gnu::noinline]] bool let_loose(Process& p, word q) {
+    const word seen = W.read(p["23"]);
+    if (L::in_line(seen) == 0) return false;
+    if (quota::stopped(q) != quota::stop::none) [[unlikely]] {
+      end_stop(p, q, seen);
+      return false;
+    }
+    const word u = L::E(seen);
+    const cell c = at(u).read(p["24"]);
+    if (!is(c, u, place::waiting) && !is(c, u, place::nudged)) return false;
+    const auto one_more = [q, stamp = stamp_of(c)](word now) {
+      return quota::epoch_of(now) == quota::epoch_of(q) ? quota::with_one_loose(now, stamp) : now;
+    };
+    const word old = Q.v.rmw(p["25"], one_more);
+    if (one_more(old) == old) return false;
+    make_use_of_loose(p);
+    return true;
+  }
+  /// All who had drawn a ticket when permits were withdrawn are admitted: permits may be let loose again.
+  void end_stop(Process& p, word q, word seen) {
+    if (quota::stopped(q) != quota::stop::until_F) return;
+    const word since = L::wrapped(static_cast<word>(L::E(seen) - Q.until.read(p["23f"])));
+    if (since <= L::ticket_mask / 2) Q.v.compare_and_swap(p["23s"], q, quota::with_next_stop(q));
   }
 
   /// Nudged and running: now leavers hand over at once. True if there was nothing to be had for a while.
@@ -530,11 +626,11 @@ class ticket_gate {
     if (L::in_line(seen) == 0) return;
     const word u = L::E(seen);
     const cell c = at(u).read(p["27"]);
-    if (c == mark(u, place::waiting) && at(u).compare_and_swap(p["28"], c, mark(u, place::nudged))) {
-      wake<M>(at(u));
+    if (is(c, u, place::waiting) && at(u).compare_and_swap(p["28"], c, with_state(c, place::nudged))) {
+      wake_up(p, u);
       return;
     }
-    if (c != mark(u, place::nudged)) hand_back_loose(p);
+    if (!is(c, u, place::nudged)) hand_back_loose(p);
   }
   /// Turns a loose permit into the admission of the first in line.
   void hand_back_loose(Process& p) {

@@ -24,8 +24,16 @@ struct standing {
   std::size_t in_line;
 };
 
-/// What can be counted.
-enum class event : unsigned char { arrival, wait, overtaking };
+/// What can be counted. Those with a ticket concern the process that holds it.
+enum class event : unsigned char {
+  arrival,     ///< stands in line with this ticket
+  no_arrival,  ///< handed it back, and is not in line
+  wait,        ///< goes to sleep
+  overtaking,  ///< got in past those in line
+  leaving,     ///< is about to hand back
+  admission,   ///< admitted this ticket
+  waking,      ///< wakes the process with this ticket
+};
 
 template <class M>
 concept SleepingMachine = Machine<M> && requires(typename M::template Var<std::uint32_t>& v, typename M::Process& p) {
@@ -72,13 +80,9 @@ void nap(typename M::Process& p) {
 }
 
 template <class M>
-void noted(typename M::Process& p, event e) {
-  if constexpr (requires { p.note(e); }) p.note(e);
-}
-
-template <class M>
-void noted_admission(typename M::Process& p, std::uint64_t ticket) {
-  if constexpr (requires { p.note_admission(ticket); }) p.note_admission(ticket);
+void noted([[maybe_unused]] typename M::Process& p, [[maybe_unused]] event e,
+           [[maybe_unused]] std::uint64_t ticket = 0) {
+  if constexpr (requires { M::note(p, e, ticket); }) M::note(p, e, ticket);
 }
 
 }  // namespace kgate

@@ -43,32 +43,37 @@ struct no_statistics {
 
 struct statistics {
   static constexpr bool counts = true;
-  void note(event e) noexcept { (e == event::wait ? waits : overtakings).fetch_add(1, std::memory_order_relaxed); }
   std::atomic<std::uint64_t> grants{0}, waits{0}, overtakings{0}, given_up{0};
   /// The most others that were admitted between the moment a thread stood in line and its own admission: those who came before
-  /// it, and those who overtook it. What happens after the admission, until the thread runs, does not count.
-  std::atomic<std::uint64_t> most_admitted_meanwhile{0};
+  /// it, and those who overtook it; and the latter alone. Counted are those that certainly fall into that time: from a look
+  /// after the ticket was drawn to a look of the leaver before it admitted. Only those inside that have not told yet, at
+  /// most k, can be taken for later ones.
+  std::atomic<std::uint64_t> most_admitted_meanwhile{0}, most_overtaken{0};
 
-  /// Called by the leaver that wakes the thread with this ticket.
-  void note_admission(std::uint64_t ticket) noexcept {
+  /// Called by the leaver that admitted this ticket, before it wakes the thread.
+  void note_admission(std::uint64_t ticket, std::uint64_t overtakings_before) noexcept {
     admission& a = admissions_[ticket % admissions_max];
-    a.overtakings.store(overtakings.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    a.ticket.store(ticket, std::memory_order_release);  // read by overtakings_until
+    a.overtakings.store(overtakings_before, std::memory_order_relaxed);
+    a.ticket.store(ticket, std::memory_order_release);  // read by note_wait_of
   }
-  /// How many overtakings there had been when this ticket was admitted; now, if its thread saw the admission by itself.
-  std::uint64_t overtakings_until(std::uint64_t ticket) const noexcept {
+  /// Called by the thread with this ticket, which had `ahead` before it and stood in line after `overtakings_before`. One that saw
+  /// by itself that it was admitted, before the leaver told, is not counted.
+  void note_wait_of(std::uint64_t ticket, std::uint64_t ahead, std::uint64_t overtakings_before) noexcept {
     const admission& a = admissions_[ticket % admissions_max];
-    return (a.ticket.load(std::memory_order_acquire) == ticket ? a.overtakings : overtakings)
-        .load(std::memory_order_relaxed);
-  }
-  void note_wait_of(std::uint64_t admitted_meanwhile) noexcept {
-    std::uint64_t most = most_admitted_meanwhile.load(std::memory_order_relaxed);
-    while (most < admitted_meanwhile &&
-           !most_admitted_meanwhile.compare_exchange_weak(most, admitted_meanwhile, std::memory_order_relaxed)) {
-    }
+    if (a.ticket.load(std::memory_order_acquire) != ticket) return;
+    const std::uint64_t until = a.overtakings.load(std::memory_order_relaxed);
+    const std::uint64_t overtaken = until - std::min(until, overtakings_before);
+    raise(most_overtaken, overtaken);
+    raise(most_admitted_meanwhile, ahead + overtaken);
   }
 
  private:
+  static void raise(std::atomic<std::uint64_t>& most, std::uint64_t to) noexcept {
+    std::uint64_t now = most.load(std::memory_order_relaxed);
+    while (now < to && !most.compare_exchange_weak(now, to, std::memory_order_relaxed)) {
+    }
+  }
+
   static constexpr std::size_t admissions_max = 1024;
   struct admission {
     std::atomic<std::uint64_t> ticket{~std::uint64_t{0}}, overtakings{0};
@@ -133,19 +138,8 @@ struct native_sleeping {
     template <class... T>
     void live(const T&...) noexcept {}
     void pause() noexcept { cpu_relax(); }
-    void note(event e) noexcept {
-      if constexpr (Statistics::counts) {
-        if (e == event::arrival)
-          overtakings_before_ = counts_.overtakings.load(std::memory_order_relaxed);
-        else
-          counts_.note(e);
-      }
-    }
-    /// How many had been let loose when this process came to stand in line.
+    /// How many overtakings there had been when this process came to stand in line, or before it left.
     std::uint64_t overtakings_before() const noexcept { return overtakings_before_; }
-    void note_admission(std::uint64_t ticket) noexcept {
-      if constexpr (Statistics::counts) counts_.note_admission(ticket);
-    }
     void nap() noexcept {
       const std::timespec length{0, 200'000};
       if constexpr (Policy::parks)
@@ -173,6 +167,17 @@ struct native_sleeping {
     std::uint64_t overtakings_before_ = 0;
     std::chrono::nanoseconds look_ = std::chrono::milliseconds(20);
   };
+
+  static void note([[maybe_unused]] Process& p, [[maybe_unused]] event e,
+                   [[maybe_unused]] std::uint64_t ticket) noexcept {
+    if constexpr (Statistics::counts) {
+      if (e == event::wait) p.counts_.waits.fetch_add(1, std::memory_order_relaxed);
+      if (e == event::overtaking) p.counts_.overtakings.fetch_add(1, std::memory_order_relaxed);
+      if (e == event::arrival || e == event::leaving)
+        p.overtakings_before_ = p.counts_.overtakings.load(std::memory_order_relaxed);
+      if (e == event::admission) p.counts_.note_admission(ticket, p.overtakings_before_);
+    }
+  }
 
   template <class T>
   class alignas(cache_line) Var {
@@ -274,7 +279,7 @@ struct native_sleeping {
 
   static void sleep(Process& p, Var<std::uint32_t>& v, std::uint32_t while_it_is) noexcept {
     if constexpr (Policy::parks) {
-      p.note(event::wait);
+      note(p, event::wait, 0);
       const std::timespec length = p.next_look();
       futex_wait(v.value_, while_it_is, &length);
     } else if constexpr (Policy::yields) {
