@@ -15,7 +15,7 @@ TEST(WaitFreeExploredDeep, TwoProcessesThreeOperationsEach) {
 }
 
 TEST(ResilientExploredDeep, TheOthersEndThoughOneStallsForEver) {
-  EXPECT_EQ((ends_despite<pair, papers_names>(1, std::uint64_t{5} << 30)), verdict::holds);
+  EXPECT_EQ((ends_despite<pair, resilient_operations<pair, papers_names>>(1, std::uint64_t{5} << 30)), verdict::holds);
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ constexpr int own_steps_bound(int K) {
   const auto result = static_cast<int>(in_words<typename T::result>::size);
   const auto operation = static_cast<int>(in_words<typename T::operation>::size);
   const int look = 1 + words + K * result + K * (1 + operation) + 1;
-  const int commit = 1 + words + K * result + 1;
+  const int commit = 1 + words + K * result + 1 + 1 + 1;  // the last gives the block back
   const int announcement = 1 + operation + 1;
   const int last_look = 1 + result;
   return 2 + (Rules::tries_first ? 3 : 2) * (look + commit) + announcement + last_look;
@@ -140,7 +140,7 @@ sequential_specification specification() {
 template <class T, class Operations>
 operations_result explored(int N, int k, int each, std::uint64_t states_max = 20'000'000) {
   program p(make_model<Operations>(N, k), N, k, {.passages = each, .wrong = {}});
-  return explore_operations(p, {specification<T>(), states_max, {"turn", "spare"}});
+  return explore_operations(p, {specification<T>(), states_max, {"turn", "spare", "kept"}});
 }
 
 }  // namespace kgate::lab

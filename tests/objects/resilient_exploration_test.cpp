@@ -13,12 +13,12 @@ TEST(ResilientExplored, ThreeProcessesOneOperationEachTwoAtATime) {
 }
 
 TEST(ResilientExplored, TheOthersEndThoughOneStallsForEver) {
-  EXPECT_EQ((ends_despite<tiny, papers_names>(1, 2 * gigabyte)), verdict::holds);
+  EXPECT_EQ((ends_despite<tiny, resilient_operations<tiny, papers_names>>(1, 2 * gigabyte)), verdict::holds);
 }
 
 /// That the check above can fail.
 TEST(ResilientExplored, TwoStalledAreOneTooMany) {
-  EXPECT_EQ((ends_despite<tiny, papers_names>(2, 2 * gigabyte)), verdict::violated);
+  EXPECT_EQ((ends_despite<tiny, resilient_operations<tiny, papers_names>>(2, 2 * gigabyte)), verdict::violated);
 }
 
 TEST(ResilientExplored, ToldWhoIsInsideItIsLinearizableToo) {
@@ -31,8 +31,10 @@ TEST(ResilientExplored, ToldWhoIsInsideItIsLinearizableToo) {
 
 /// Who waits for a bit of one word may be unlucky for ever, but not everybody is.
 TEST(ResilientExplored, InOneWordSomebodyAlwaysEndsThoughOneStallsForEver) {
-  EXPECT_EQ((ends_despite<tiny, one_word_names>(1, 2 * gigabyte, "deadlock-free")), verdict::holds);
-  EXPECT_EQ((ends_despite<tiny, one_word_names>(2, 2 * gigabyte, "deadlock-free")), verdict::violated);
+  EXPECT_EQ((ends_despite<tiny, resilient_operations<tiny, one_word_names>>(1, 2 * gigabyte, "deadlock-free")),
+            verdict::holds);
+  EXPECT_EQ((ends_despite<tiny, resilient_operations<tiny, one_word_names>>(2, 2 * gigabyte, "deadlock-free")),
+            verdict::violated);
 }
 
 /// Told that only itself is inside, a process helps nobody and loses their results.

@@ -25,9 +25,9 @@ void expect_linearizable(std::uint64_t states_max) {
 }
 
 /// Whether `property` holds though as many processes as `crashes` stop for ever, wherever they are.
-template <class T, class Names>
+template <class T, class Operations>
 verdict ends_despite(int crashes, std::uint64_t memory_max, const char* property = "starvation-free") {
-  program p(make_model<resilient_operations<T, Names>>(3, 2), 3, 2, {.passages = 1, .wrong = {}});
+  program p(make_model<Operations>(3, 2), 3, 2, {.passages = 1, .wrong = {}});
   check_request request;
   request.properties = {property};
   request.crashes = crashes;

@@ -8,6 +8,7 @@
 ///  - sleep and wake: a wait for one variable that may end at any time, so that the caller looks around; whoever changes the
 ///    variable wakes the sleeper. A machine without it offers await_any.
 ///  - nap: lets others run, when there is nothing to sleep on.
+///  - give_way: a short delay after a collision. Elsewhere none.
 ///  - notes: something worth counting happened. Elsewhere ignored.
 
 #include <concepts>
@@ -77,6 +78,12 @@ void nap(typename M::Process& p) {
     p.nap();
   else
     p.pause();
+}
+
+/// Keeps out of the way of others for so many pauses, on a machine whose processes can be in each other's way.
+template <class P>
+void give_way([[maybe_unused]] P& p, [[maybe_unused]] int pauses) {
+  if constexpr (requires { p.give_way(pauses); }) p.give_way(pauses);
 }
 
 template <class M>

@@ -76,6 +76,8 @@ inline void full_fence() noexcept {
 template <class Policy = spin_park>
 struct native {
   struct Memory {};
+  /// What one process at a time uses, by other means, may be an ordinary object.
+  static constexpr bool has_plain_memory = true;
 
   class Process {
    public:
@@ -88,6 +90,9 @@ struct native {
     template <class... T>
     void live(const T&...) noexcept {}
     void pause() noexcept { backoff_(); }
+    void give_way(int pauses) noexcept {
+      for (; pauses > 0; --pauses) cpu_relax();
+    }
     /// What was written before is seen by all before what follows is read (core/weak_register.hpp).
     void fence() noexcept { detail::full_fence(); }
 

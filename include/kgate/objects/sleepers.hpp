@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Waiting for something that others free in one instruction, without order, in memory that processes may share.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+#include <mutex>
+#include <stop_token>
+
+#include "kgate/core/futex.hpp"
+#include "kgate/core/wait_policy.hpp"
+
+namespace kgate {
+
+/// Those who wait call until(attempt, ...), which tries, spins a little, and then sleeps between attempts; whoever has freed
+/// something calls freed(). Who dies before calling it costs the sleepers a delay of at most one `look`, never what it freed.
+class sleepers {
+ public:
+  /// attempt() until it succeeds.
+  template <class Attempt>
+  bool until(Attempt&& attempt) noexcept {
+    return attempt() || wait(attempt, [] { return look; });
+  }
+  /// The others return false if it did not at once,
+  template <class Attempt>
+  bool until(Attempt&& attempt, std::try_to_lock_t) noexcept {
+    return attempt();
+  }
+  /// until `timeout` had passed,
+  template <class Attempt, class Rep, class Period>
+  bool until(Attempt&& attempt, const std::chrono::duration<Rep, Period>& timeout) noexcept {
+    using clock = std::chrono::steady_clock;
+    if (attempt()) return true;
+    const auto begin = clock::now();
+    return wait(attempt, [&] { return seconds(timeout) - seconds(clock::now() - begin); });
+  }
+  /// or until stop was requested, which is noticed within one `look`.
+  template <class Attempt>
+  bool until(Attempt&& attempt, const std::stop_token& stop) noexcept {
+    return attempt() || wait(attempt, [&] { return stop.stop_requested() ? seconds::zero() : look; });
+  }
+
+  void freed() noexcept {
+    // A sleeper raises asleep_ before its last attempt: that succeeds, or we see it here, and it sees the change of event_.
+    if (asleep_.load(std::memory_order_seq_cst) != 0) wake();
+  }
+
+ private:
+  using seconds = std::chrono::duration<double>;
+  static constexpr seconds look{0.02};
+  static constexpr int spins = 200;
+
+  /// One woken at a time is enough: it lowers waking_ before its attempt, so either that finds what we freed or we see it low.
+  [[gnu::noinline]] void wake() noexcept {
+    if (waking_.load(std::memory_order_seq_cst) != 0 || waking_.exchange(1, std::memory_order_seq_cst) != 0) return;
+    event_.fetch_add(1, std::memory_order_seq_cst);
+    if (futex_wake(event_, 1, futex_scope::machine) == 0) waking_.store(0, std::memory_order_seq_cst);
+  }
+
+  /// Waits while there is time left.
+  template <class Attempt, class Left>
+  [[gnu::noinline]] bool wait(Attempt& attempt, const Left& left) noexcept {
+    for (int round = 0;; ++round) {
+      const seconds time = left();
+      if (time <= seconds::zero()) return false;
+      if (round < spins) {
+        cpu_relax();
+        if (attempt()) return true;
+        continue;
+      }
+      const std::timespec length{0, static_cast<long>(std::min(time, look).count() * 1e9)};
+      asleep_.fetch_add(1, std::memory_order_seq_cst);
+      const std::uint32_t event = event_.load(std::memory_order_seq_cst);
+      const bool done = attempt();
+      if (!done) futex_wait(event_, event, &length, futex_scope::machine);
+      asleep_.fetch_sub(1, std::memory_order_seq_cst);
+      waking_.store(0, std::memory_order_seq_cst);  // also who was not woken: one who was may have died
+      if (done || attempt()) return true;
+    }
+  }
+
+  std::atomic<std::uint32_t> asleep_{0};  // one that is killed asleep stays counted: then wake-ups are tried in vain
+  std::atomic<std::uint32_t> waking_{0};  // somebody was woken and has not looked yet
+  std::atomic<std::uint32_t> event_{0};   // what sleepers sleep on
+};
+
+}  // namespace kgate

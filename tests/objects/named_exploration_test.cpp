@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Every interleaving of a few operations on the object that gives out names itself. Broken rule by rule, it is caught.
+
+#include "named_explored.hpp"
+#include "resilient_explored.hpp"
+
+namespace kgate::lab {
+namespace {
+
+constexpr std::uint64_t gigabyte = std::uint64_t{1} << 30;
+
+TEST(NamedExplored, TwoProcessesTwoOperationsEach) {
+  EXPECT_GT((expect_named<pair>(2, 2, 2).states), 10'000U);
+  expect_named<single>(2, 2, 2);
+}
+
+TEST(NamedExplored, ThreeProcessesOneOperationEach) { expect_named<tiny>(3, 3, 1); }
+
+TEST(NamedExplored, AnnouncedAtOnceTwoProcessesTwoOperationsEach) {
+  expect_named<pair, named_announced_rules>(2, 2, 2);
+}
+
+TEST(NamedExplored, ThreeProcessesTwoAtATime) {
+  expect_named<pair>(3, 2, 1);
+  expect_named<tiny, named_announced_rules>(3, 2, 1);
+}
+
+/// Crashes as exemptions from fairness. Inside nobody waits for anybody.
+TEST(NamedExplored, EveryOperationEndsThoughTheOtherStalls) {
+  program p(make_model<named_operations<pair>>(2, 2), 2, 2, {.passages = 1, .wrong = {}});
+  check_request request;
+  request.properties = {"starvation-free"};
+  request.crashes = 1;
+  request.limits.memory_max = gigabyte;
+  const check_result r = check(p, request);
+  ASSERT_TRUE(r.complete);
+  EXPECT_EQ(r.properties.at(0).is, verdict::holds);
+}
+
+/// Who waits for a name may be unlucky for ever, but not everybody is: unless as many stall as there are names.
+TEST(NamedExplored, SomebodyAlwaysEndsThoughOneStallsForEver) {
+  EXPECT_EQ((ends_despite<tiny, named_operations<tiny>>(1, 2 * gigabyte, "deadlock-free")), verdict::holds);
+  EXPECT_EQ((ends_despite<tiny, named_operations<tiny>>(2, 2 * gigabyte, "deadlock-free")), verdict::violated);
+}
+
+struct named_without_validation : named_announced_rules {
+  static constexpr bool validates = false;
+};
+struct named_without_toggles : herlihy93_named_rules {
+  static constexpr bool compares_toggles = false;
+};
+struct named_without_tag : herlihy93_named_rules {
+  static constexpr bool tags = false;
+};
+struct named_without_last_block : herlihy93_named_rules {
+  static constexpr std::size_t blocks_more = 0;
+};
+struct keeping_too_long : herlihy93_named_rules {
+  static constexpr bool compares_versions = false;
+};
+
+template <class Rules>
+class NamedMutant : public testing::Test {};
+using named_broken = testing::Types<named_without_validation, named_without_toggles, named_without_tag,
+                                    named_without_last_block, keeping_too_long>;
+TYPED_TEST_SUITE(NamedMutant, named_broken);
+
+TYPED_TEST(NamedMutant, IsNotLinearizable) {
+  const operations_result r = explored<pair, named_operations<pair, TypeParam>>(2, 2, 2);
+  EXPECT_FALSE(r.linearizable);
+  EXPECT_FALSE(r.schedule.empty());
+  EXPECT_LT(r.schedule.size(), 80U);
+}
+
+}  // namespace
+}  // namespace kgate::lab
