@@ -142,8 +142,8 @@ class basic_semaphore {
     const word old = gate_.put_back(p, static_cast<word>(w));
     const word k = permits_.load(std::memory_order_relaxed);
     // Two rare cases, fewer than w permits out or somebody in line: for w = 1 one comparison tells both.
-    if (w == 1 ? L::C(old) + k - L::bias - 1 >= k
-               : L::C(old) > L::bias || L::C(old) + k < L::bias + static_cast<word>(w)) [[unlikely]] {
+    if (w == 1 ? L::had_line_or_all(old, k) : L::C(old) > L::bias || L::C(old) + k < L::bias + static_cast<word>(w))
+        [[unlikely]] {
       if constexpr (Statistics::counts)
         settle(p, old, static_cast<word>(w));
       else

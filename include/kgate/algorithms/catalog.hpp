@@ -585,7 +585,7 @@ inline constexpr auto table = std::tuple{
         .promise = {.fife = true, .overtakings_max = 0},
         .symmetric = symmetry::full,
         .bounded_variables = false,
-        .note = "tickets wrap after 2^40, too far to explore; tests/semaphore checks it with small words that wrap. The O(N) "
+        .note = "tickets wrap after 2^32, too far to explore; tests/semaphore checks it with small words that wrap. The O(N) "
                 "comes from looks at W that a sleeper seldom makes",
         .headers = {"kgate.hpp"},
         .bounds = {{{rmr_model::cc, bound_case::alone, "2", detail::constant<2>},

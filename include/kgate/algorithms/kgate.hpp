@@ -40,6 +40,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "kgate/core/fixed_array.hpp"
 #include "kgate/core/machine.hpp"
@@ -48,7 +49,7 @@
 namespace kgate {
 
 /// How W, G and Q are packed. The tickets fill the word, so that they wrap by themselves.
-template <class Word = std::uint64_t, class Cell = std::uint32_t, int CountBits = 24>
+template <class Word = std::uint64_t, class Cell = std::uint32_t, int CountBits = 32>
 struct gate_layout {
   using word = Word;
   using cell = Cell;
@@ -80,6 +81,13 @@ struct gate_layout {
   static constexpr word free(word v) { return C(v) < bias ? static_cast<word>(bias - C(v)) : word{0}; }
   /// Whether w permits are free: C + w <= bias, asked of one bit.
   static constexpr bool had_free(word v, word w) { return ((v + w - 1) & bias) == 0; }
+  /// Of v, before one permit was handed back: whether somebody was in line, or none of the k permits was out.
+  static constexpr bool had_line_or_all(word v, word k) {
+    using count = std::conditional_t<CountBits == 32, std::uint32_t, word>;  // so that nothing need be masked
+    const count in_use =
+        static_cast<count>(static_cast<count>(v) + static_cast<count>(k) - static_cast<count>(bias + 1));
+    return static_cast<count>(in_use & static_cast<count>(count_mask)) >= static_cast<count>(k);
+  }
   /// How many tickets are to be admitted before t is.
   static constexpr word ahead(word v, word t) { return wrapped(static_cast<word>(t - E(v))); }
   static constexpr bool waits(word v, word t) { return ahead(v, t) < in_line(v); }
