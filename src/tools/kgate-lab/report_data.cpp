@@ -6,11 +6,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <thread>
 
 #include "lab/catalog/models.hpp"
 #include "lab/checker/check.hpp"
+#include "lab/experiments/in_parallel.hpp"
 #include "lab/experiments/native_queue.hpp"
 #include "lab/experiments/queue_observations.hpp"
 #include "lab/experiments/rmr_table.hpp"
@@ -198,22 +200,21 @@ class gatherer {
   }
 
   json against(lab::memory_model model, const char* what, const char* fixed, const std::vector<int>& values) {
-    json points = json::array();
     const char* suffix = model == lab::memory_model::cc ? "cc" : "dsm";
-    for (const char* shape : {"chain", "tree", "fastpath-tree", "fastpath-nested"}) {
-      const catalog::choice algorithm = lab::find_algorithm(fmt::format("am97-{}-{}", shape, suffix));
-      for (const int x : values) {
-        if (interrupted_) break;
-        const bool by_N = std::string_view(what) == "N", by_k = std::string_view(what) == "k";
-        const int N = by_N ? x : by_k ? 32 : 12, k = by_k ? x : 2, contention = by_N || by_k ? 0 : x;
-        say(fmt::format("remote references of {} against {}", algorithm.id(), what));
-        const lab::rmr_measurement m = lab::sample_rmr(algorithm, N, k, {model, true}, contention,
-                                                       static_cast<std::uint64_t>(effort_.sampled_steps));
-        json point = lab::to_json(m, algorithm, model, "");
-        point["x"] = x;
-        points.push_back(std::move(point));
-      }
-    }
+    const std::array shapes{"chain", "tree", "fastpath-tree", "fastpath-nested"};
+    say(fmt::format("remote references against {} ({})", what, suffix));
+    std::vector<json> points(shapes.size() * values.size());
+    lab::in_parallel(points.size(), [&](std::size_t i) {
+      if (interrupted_) return;
+      const catalog::choice algorithm = lab::find_algorithm(fmt::format("am97-{}-{}", shapes[i / values.size()], suffix));
+      const int x = values[i % values.size()];
+      const bool by_N = std::string_view(what) == "N", by_k = std::string_view(what) == "k";
+      const int N = by_N ? x : by_k ? 32 : 12, k = by_k ? x : 2, contention = by_N || by_k ? 0 : x;
+      const lab::rmr_measurement m = lab::sample_rmr(algorithm, N, k, {model, true}, contention,
+                                                     static_cast<std::uint64_t>(effort_.sampled_steps));
+      points[i] = lab::to_json(m, algorithm, model, "");
+      points[i]["x"] = x;
+    });
     return {{"model", suffix}, {"against", what}, {"fixed", fixed}, {"points", std::move(points)}};
   }
 
@@ -233,12 +234,12 @@ report_effort default_effort() {
           .sampled_steps = 100'000,
           .space_N = 5,
           .space_seconds = 0.5,
-          .operations_divisor = 10,
+          .operations_divisor = 20,
           .simulated_repetitions = 3,
           .scale = {64, 256, 1024},
           .scale_herlihy = 256,
           .native_repetitions = 3,
-          .native_seconds = 0.15};
+          .native_seconds = 0.1};
 }
 
 report_effort quick_effort() {
