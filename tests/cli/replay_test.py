@@ -45,6 +45,27 @@ class Replay(LabTest):
         path.write_text(json.dumps(trace))
         self.lab(UNDECIDED, "replay", path)
 
+    def test_hostile_files_are_refused(self):
+        path = self.folder / "trace.json"
+        self.lab(VIOLATED, "check", "fa-semaphore", "-N", 2, "-k", 1, "--trace", path)
+        good = json.loads(path.read_text())
+        texts = ["", "null", "1e400", "[" * 100_000, '{"a":' * 100_000, "\0\0", json.dumps(good)[:-30]]
+        texts += [json.dumps({name: value for name, value in good.items() if name != missing})
+                  for missing in ("format", "version", "algorithm", "N", "k", "property", "schedule")]
+        texts += [json.dumps({**good, name: value}) for name, value in (
+            ("algorithm", "<script>alert(1)</script>"), ("algorithm", "a\n\x1b[31m"), ("algorithm", "a" * 100_000), ("N", 10 ** 30),
+            ("N", 65536), ("N", -1), ("N", 1.5), ("N", "2"), ("k", 0), ("k", 2 ** 63), ("property", "<b>"), ("schedule", [10 ** 18]),
+            ("schedule", "x"), ("schedule", [-1]), ("loop", 10 ** 9), ("loop", "a"), ("victim", 99), ("crashed", [99]),
+            ("crashed", "all"), ("mutations", ["<script>"]), ("mutations", [[[]]]), ("passages", -1), ("passages", 10 ** 12),
+            ("version", 2), ("format", "x"))]
+        page = self.folder / "page.html"
+        for text in texts:
+            path.write_text(text)
+            said = self.refused("replay", path, "--html", page)
+            self.assertLess(len(said), 1500)
+            self.assertNotIn("\x1b", said)
+            self.assertFalse(page.exists(), text[:100])
+
 
 if __name__ == "__main__":
     lab.main()

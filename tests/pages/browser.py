@@ -117,6 +117,10 @@ class Browser:
         self._call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {
             "features": [{"name": "prefers-color-scheme", "value": name}]}})
 
+    def width(self, pixels):
+        self._call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": {
+            "width": pixels, "height": 1000, "deviceScaleFactor": 1, "mobile": False}})
+
     def picture(self, path, whole=False):
         """A PNG of the window, or of the whole page."""
         shot = self._call("POST", "/goog/cdp/execute", {"cmd": "Page.captureScreenshot",

@@ -7,8 +7,10 @@ usage: report_test.py PROGRAM [--pictures FOLDER]
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 import urllib.parse
 from pathlib import Path
@@ -96,6 +98,18 @@ class ReportTest(unittest.TestCase):
         for light, dark in zip(colours["light"], colours["dark"]):
             self.assertNotEqual(light, dark)
 
+    def test_fits_a_narrow_window(self):
+        self.browser.width(400)
+        self.addCleanup(self.browser.width, 1280)
+        wide, text = self.browser.run("""return [document.documentElement.scrollWidth - innerWidth,
+            Math.min(...[...document.querySelectorAll("svg.plot text")].map(t => t.getBoundingClientRect().height))]""")
+        self.assertLessEqual(wide, 0)
+        self.assertGreater(text, 9, "pixels: too small to read")
+        if PICTURES:
+            for i, target in enumerate(("observations", "figures", "catalogue")):
+                self.browser.run("document.getElementById(arguments[0]).scrollIntoView()", target)
+                self.browser.picture(PICTURES / f"report-narrow-{i}.png")
+
     def test_says_of_every_observation_whether_it_holds(self):
         self.assertEqual(self.browser.count(".observations tbody tr"), OBSERVATIONS)
         answers = self.browser.run("return [...document.querySelectorAll('.observations td strong')].map(e => e.textContent)")
@@ -162,6 +176,29 @@ class RefusedTest(unittest.TestCase):
         self.refused("-o", "/proc", says=("-o", "/proc"))
         (self.folder / "out" / "report.html").mkdir(parents=True)
         self.refused("-o", "out", says=("report.html",))
+
+    @unittest.skipUnless(os.geteuid() == 0, "mounting a small disk needs root")
+    def test_a_full_disk_keeps_what_was_there(self):
+        small = self.folder / "small"
+        small.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], capture_output=True).returncode != 0:
+            self.skipTest("mounting a small disk is not allowed here")
+        self.addCleanup(subprocess.run, ["umount", small], check=True)
+        (small / "report.html").write_text("of yesterday")
+        done = lab(self.folder, "report", "--quick", "-o", "small")
+        self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
+        self.assertRegex(done.stderr, r"\Akgate-lab: cannot write [^\n]+\n\Z")
+        self.assertEqual([p.name for p in small.iterdir()], ["report.html"])
+        self.assertEqual((small / "report.html").read_text(), "of yesterday")
+
+    def test_an_interrupt_leaves_nothing(self):
+        for after in (0.2, 1.5):
+            process = subprocess.Popen([PROGRAM, "report", "-o", "out"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            time.sleep(after)
+            process.send_signal(signal.SIGINT)
+            stdout, _ = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, stdout), (3, b""))
+            self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_benchmarks_that_are_none(self):
         self.refused("--bench", "missing.json", "-o", "out", says=("--bench", "missing.json"))

@@ -123,6 +123,7 @@ class ViewerTest(unittest.TestCase):
             }
             return (performance.now() - before) / 200""")
         self.assertEqual(self.at(), 5200)
+        self.assertLess(took, 50, "milliseconds a step: too slow to follow")
         print(f"a step of a trace of {LONG} steps: {took:.2f} ms with layout, {b.count('*')} elements", file=sys.stderr)
         self.picture("viewer-long")
 
@@ -138,6 +139,12 @@ class ViewerTest(unittest.TestCase):
             "process.json": (json.dumps({**good, "steps": [{**good["steps"][0], "process": 77}]}), "step 1"),
             "region.json": (json.dumps({**good, "loop": -1, "steps": [{**good["steps"][0], "after": "limbo"}]}), "limbo"),
             "loop.json": (json.dumps({**good, "loop": 1000}), "loop"),
+            "crowd.json": (json.dumps({**good, "N": 65535}), "at most 256"),
+            "huge.json": (json.dumps({**good, "N": 10 ** 30}), "whole numbers"),
+            "deep.json": ("[" * 100_000 + "]" * 100_000, "JSON object"),
+            "mutations.json": (json.dumps({**good, "mutations": "all"}), "mutations"),
+            "missing.json": (json.dumps({**good, "steps": [{}]}), "step 1"),
+            "null.json": (json.dumps({**good, "variables": [None]}), "variable"),
         }
         for name, (text, says) in bad.items():
             (self.folder / name).write_text(text)
@@ -148,6 +155,31 @@ class ViewerTest(unittest.TestCase):
         self.browser.choose_file("#file", self.folder / "starved.json")
         self.wait(lambda: self.browser.text("#problem") == "")
         self.assertEqual(self.browser.complaints(), [])
+
+    def test_shows_what_a_trace_says_as_text_only(self):
+        self.open("starved.html")
+        trap = "<img src=x onerror='document.title=1'><script>document.title=1</script>"
+        hostile = json.loads((self.folder / "starved.json").read_text())
+        hostile.update(algorithm=trap, property=trap, what=trap, replay=trap, mutations=[trap])
+        hostile["steps"][0].update(label=trap, observed=trap, operation=trap)
+        hostile["variables"].append({"name": trap, "initial": trap})
+        (self.folder / "hostile.json").write_text(json.dumps(hostile))
+        title = self.browser.run("return document.title")
+        self.browser.choose_file("#file", self.folder / "hostile.json")
+        self.wait(lambda: trap in self.browser.text("#title"))
+        self.browser.press("Right")
+        self.assertIn(trap, self.browser.text("#now"))
+        self.assertEqual(self.browser.count("img"), 0)
+        self.assertEqual(self.browser.run("return document.title"), title)
+        self.assertEqual(self.browser.complaints(), [])
+
+    def test_fits_a_narrow_window(self):
+        self.browser.width(400)
+        self.addCleanup(self.browser.width, 1280)
+        self.open("starved.html")
+        wide = self.browser.run("return document.documentElement.scrollWidth - innerWidth")
+        self.assertLessEqual(wide, 0)
+        self.picture("viewer-narrow")
 
     def wait(self, until):
         end = time.monotonic() + 20

@@ -58,7 +58,7 @@ std::string observation_table(const json& data) {
     rows += "</tr>\n";
   }
   return fmt::format(
-      "<div class=\"scroll\"><table class=\"observations\"><thead><tr><th>observation of the paper</th>{}</tr></thead><tbody>{}</tbody>"
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table class=\"observations\"><thead><tr><th>observation of the paper</th>{}</tr></thead><tbody>{}</tbody>"
       "</table></div>\n",
       head, rows);
 }
@@ -104,7 +104,7 @@ std::string points_table(const json& curves, const std::string& title) {
     rows += "</tr>\n";
   }
   return fmt::format(
-      "<details><summary>{}</summary><div class=\"scroll\"><table><caption>Seconds for all operations</caption><thead><tr><th "
+      "<details><summary>{}</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table><caption>Seconds for all operations</caption><thead><tr><th "
       "scope=\"col\">curve</th>{}</tr></thead><tbody>{}</tbody></table></div></details>\n",
       title, head, rows);
 }

@@ -116,7 +116,7 @@ std::string catalogue_section(const json& data) {
          "time did not suffice for there is decided at a smaller size, which is named. Entries for study are algorithms as they were "
          "printed, kept for their errors: those must be violated. What is violated but not promised is what an algorithm does not "
          "claim.</p>\n"
-         "<div class=\"scroll\"><table><thead><tr><th>algorithm</th><th>what</th><th>promises</th><th>(N,k)</th><th>verdicts</th>"
+         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table><thead><tr><th>algorithm</th><th>what</th><th>promises</th><th>(N,k)</th><th>verdicts</th>"
          "<th>states</th></tr></thead><tbody>\n" +
          rows + "</tbody></table></div></section>\n";
 }
@@ -138,7 +138,7 @@ std::string rmr_section(const json& data) {
                          m.at("x").get<int>(), m.at("algorithm").get<std::string>(), m.at("worst").get<long>(), bound_text(m));
   html += fmt::format("<p>{}</p>\n", download("rmr.csv", "text/csv", csv, "The points as CSV"));
   html +=
-      "<h3>Every theorem and corollary of Anderson &amp; Moir</h3>\n<div class=\"scroll\"><table><caption>Measured/bound for each (N,k); "
+      "<h3>Every theorem and corollary of Anderson &amp; Moir</h3>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table><caption>Measured/bound for each (N,k); "
       "over all schedules, or, after &ge;, the worst found</caption><thead><tr><th>claim</th><th>algorithm</th><th>memory</th>"
       "<th>bound</th><th>measured/bound</th></tr></thead><tbody>\n" +
       claim_rows(data.at("rmr").at("claims")) + "</tbody></table></div></section>\n";
@@ -159,7 +159,7 @@ std::string space_section(const json& data) {
         c.at("values").get<std::uint64_t>(), bound("upper"), bound("lower"));
   }
   return "<section aria-labelledby=\"space\"><h2 id=\"space\">Space</h2>\n<p>How many different contents the shared memory of the systems "
-         "of Fischer, Lynch, Burns and Borodin takes, beside the bounds of their paper.</p>\n<div class=\"scroll\"><table><thead><tr>"
+         "of Fischer, Lynch, Burns and Borodin takes, beside the bounds of their paper.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table><thead><tr>"
          "<th>system</th><th>N</th><th>k</th><th>values</th><th>upper bound</th><th>lower bound</th></tr></thead><tbody>\n" +
          rows + "</tbody></table></div></section>\n";
 }
@@ -195,7 +195,7 @@ std::string bench_section(const json& data) {
   }
   return fmt::format(
       "<section aria-labelledby=\"bench\"><h2 id=\"bench\">Semaphores</h2>\n<p>Operations a second of bench/semaphores, {}.</p>\n"
-      "<div class=\"scroll\"><table><thead><tr><th>semaphore</th>{}</tr></thead><tbody>\n{}</tbody></table></div></section>\n",
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table><thead><tr><th>semaphore</th>{}</tr></thead><tbody>\n{}</tbody></table></div></section>\n",
       ratios ? "as ratios to std::counting_semaphore in the same run" : "medians", head, rows);
 }
 

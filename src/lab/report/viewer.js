@@ -3,6 +3,8 @@
 // trace of any length costs the same to step; what is needed at a position is found without running the trace again.
 (() => {
   const COLUMNS_MAX = 61;
+  const PROCESSES_MAX = 256;
+  const CELLS_MAX = 100_000_000;  // a byte each
   const REGIONS = ["remainder", "entry", "doorway", "critical", "exit"];
   const $ = id => document.getElementById(id);
   let run = null;
@@ -18,15 +20,18 @@
     need(t.format === "kgate-trace", 'This is not a trace: the field "format" must be "kgate-trace".');
     need(t.version === 1, "This trace is of another version: only version 1 is read.");
     need(whole(t.N, 1, 65535) && whole(t.k, 1, 65535), 'The trace is malformed: "N" and "k" must be whole numbers from 1 on.');
+    need(t.N <= PROCESSES_MAX, `This trace has ${t.N} processes; at most ${PROCESSES_MAX} can be shown.`);
     need(Array.isArray(t.steps) && Array.isArray(t.variables),
       "This trace has no steps to show; kgate-lab replay FILE --json writes it again with them.");
     const n = t.steps.length;
+    need((n + 1) * t.N <= CELLS_MAX, `This trace is too long to be shown: ${n} steps of ${t.N} processes.`);
     const loop = t.loop === undefined ? -1 : t.loop;
     need(whole(loop, -1, n), `The trace is malformed: "loop" must be between -1 and ${n}.`);
     const processes = (list, where) => need(Array.isArray(list) && list.every(p => whole(p, 0, t.N - 1)),
       `The trace is malformed: ${where} must be a list of processes from 0 to ${t.N - 1}.`);
     processes(t.enabled, '"enabled"');
     processes(t.crashed || [], '"crashed"');
+    need(t.mutations === undefined || Array.isArray(t.mutations), 'The trace is malformed: "mutations" must be a list.');
     const history = new Map();
     for (const v of t.variables) {
       need(v && typeof v.name === "string" && v.initial !== undefined, "The trace is malformed: each variable needs a name and an initial value.");

@@ -45,19 +45,27 @@ page_file::page_file(std::string_view option, std::string path) : path_(std::mov
         fmt::format("{} needs a file that can be written, not '{}': {}", option, path_, std::strerror(error)));
 }
 
-void page_file::write(std::string_view text) const {
+page_file::~page_file() {
+  if (!staged_.empty()) ::unlink(staged_.c_str());
+}
+
+void page_file::stage(std::string_view text) {
   std::string name;
   const int descriptor = make_beside(path_, name);
+  if (descriptor >= 0) staged_ = name;
   // mkostemp makes a private file; a page is as readable as any other file its owner makes.
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  bool done = descriptor >= 0 && ::fchmod(descriptor, 0666 & ~mask) == 0 && write_all(descriptor, text);
-  if (descriptor >= 0) done = ::close(descriptor) == 0 && done;
-  done = done && std::rename(name.c_str(), path_.c_str()) == 0;
-  if (done) return;
-  const int error = errno;
-  if (descriptor >= 0) ::unlink(name.c_str());
-  throw failure(fmt::format("cannot write '{}': {}", path_, std::strerror(error)));
+  const bool done = descriptor >= 0 && ::fchmod(descriptor, 0666 & ~mask) == 0 && write_all(descriptor, text);
+  int error = done ? 0 : errno;
+  if (descriptor >= 0 && ::close(descriptor) != 0 && error == 0) error = errno;
+  if (error != 0) throw failure(fmt::format("cannot write '{}': {}", path_, std::strerror(error)));
+}
+
+void page_file::commit() {
+  if (std::rename(staged_.c_str(), path_.c_str()) != 0)
+    throw failure(fmt::format("cannot write '{}': {}", path_, std::strerror(errno)));
+  staged_.clear();
 }
 
 }  // namespace kgate::tool

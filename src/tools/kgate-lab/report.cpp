@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 
 #include "lab/report/page.hpp"
 #include "lab/report/plot.hpp"
@@ -75,7 +76,7 @@ nlohmann::json read_bench(const std::string& path) {
 exit_code run(const asked& a) {
   const nlohmann::json bench = a.bench ? read_bench(*a.bench) : nlohmann::json();
   const output_folder folder(a.folder);
-  const page_file page("-o", folder.file("report.html")), viewer("-o", folder.file("viewer.html"));
+  page_file page("-o", folder.file("report.html")), viewer("-o", folder.file("viewer.html"));
   if (!lab::report::can_draw()) throw usage_error("the report's plots need gnuplot; please install the package gnuplot-nox");
 
   progress_line line;
@@ -87,9 +88,20 @@ exit_code run(const asked& a) {
     return exit_code::undecided;
   }
   line.show("report: drawing");
-  const std::string text = lab::report::report_page(data.all);
-  viewer.write(lab::report::viewer_page(data.example));
-  page.write(text);
+  std::string text;
+  try {
+    text = lab::report::report_page(data.all);
+  } catch (const std::runtime_error&) {
+    if (!interrupted) throw;  // Ctrl-C ends gnuplot as well
+  }
+  if (interrupted) {
+    line.clear();
+    return exit_code::undecided;
+  }
+  viewer.stage(lab::report::viewer_page(data.example));
+  page.stage(text);
+  viewer.commit();
+  page.commit();
   line.clear();
   const double seconds = data.all.at("seconds").get<double>();
   if (a.json)
