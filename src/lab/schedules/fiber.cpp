@@ -9,6 +9,7 @@
 #include <utility>
 
 #ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -28,6 +29,13 @@ void have_switched([[maybe_unused]] void* kept, [[maybe_unused]] stack_range* fr
 #endif
 }
 
+/// Of a stack that was here before: frames that were left for good still count as theirs.
+void forget_frames([[maybe_unused]] void* low, [[maybe_unused]] std::size_t size) {
+#ifdef __SANITIZE_ADDRESS__
+  __asan_unpoison_memory_region(low, size);
+#endif
+}
+
 /// Stacks that take memory only where they are touched. They begin at different distances from the end of their pages: thousands of
 /// stacks at equal ones would share a few sets of the processor's caches, and every switch would miss.
 struct lazy_stacks {
@@ -39,6 +47,7 @@ struct lazy_stacks {
   boost::context::stack_context allocate() const {
     void* low = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (low == MAP_FAILED) throw std::bad_alloc();
+    forget_frames(low, size);
     static thread_local std::size_t unused = 0;
     unused = (unused + 512 + 64) % (size - least);
     boost::context::stack_context made;
