@@ -98,7 +98,14 @@ class operator_of {
   void acquire(Process& p, Private& mine) {
     const std::uint8_t nth = turn_[p.id()].read(p["turn"]);
     turn_[p.id()].write(p["turn"], static_cast<std::uint8_t>(nth + 1));
-    mine.name = static_cast<int>(use_.apply(p, make_operation(T{}, p.id().value, nth)));
+    typename T::result got;
+    {
+      // Which operation it is must not be forgotten inside, and what was observed there matters only by the result.
+      [[maybe_unused]] auto frame = p.frame();
+      got = use_.apply(p, make_operation(T{}, p.id().value, nth));
+    }
+    p.live(got);
+    mine.name = static_cast<int>(got);
   }
   void release(Process&, Private&) {}
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Every interleaving of a few operations on the object that gives out names itself. Broken rule by rule, it is caught.
 
+#include "lab/checker/audit.hpp"
 #include "named_explored.hpp"
 #include "resilient_explored.hpp"
 
@@ -41,6 +42,23 @@ TEST(NamedExplored, EveryOperationEndsThoughTheOtherStalls) {
 TEST(NamedExplored, SomebodyAlwaysEndsThoughOneStallsForEver) {
   EXPECT_EQ((ends_despite<tiny, named_operations<tiny>>(1, 2 * gigabyte, "deadlock-free")), verdict::holds);
   EXPECT_EQ((ends_despite<tiny, named_operations<tiny>>(2, 2 * gigabyte, "deadlock-free")), verdict::violated);
+}
+
+/// That nothing is forgotten that matters later, in any of the ways operations are explored here.
+template <class Operations>
+std::string audited(int N, int k) {
+  program p(make_model<Operations>(N, k), N, k, {.passages = 2, .wrong = {}});
+  return audit(p, {.seed = 3, .walks = 50, .steps = 200});
+}
+
+TEST(Exploration, AgreesWithWhatTheTextsReallyDo) {
+  EXPECT_EQ(audited<wait_free_operations<pair>>(3, 3), "");
+  EXPECT_EQ(audited<named_operations<pair>>(2, 2), "");
+  EXPECT_EQ(audited<named_operations<pair>>(3, 2), "");
+  EXPECT_EQ((audited<resilient_operations<tiny, one_word_names>>(2, 2)), "");
+  EXPECT_EQ((audited<resilient_operations<tiny, one_word_names>>(3, 2)), "");
+  EXPECT_EQ((audited<resilient_operations<tiny, papers_names>>(3, 2)), "");
+  EXPECT_EQ((audited<resilient_operations<tiny, slots_names>>(3, 2)), "");
 }
 
 struct named_without_validation : named_announced_rules {

@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <barrier>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <random>
 #include <thread>
 #include <vector>
@@ -80,6 +82,19 @@ void empty(const dictionary&, Apply&& apply) {
   for (std::int64_t key = 0; key < 8; ++key) apply(dictionary::erase(key));
 }
 
+/// How many operations began before one that had begun earlier ended.
+template <class T>
+long operations_that_met(std::vector<lab::observed_operation<T>>& history) {
+  std::sort(history.begin(), history.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  long met = 0;
+  std::int64_t latest_end = std::numeric_limits<std::int64_t>::min();
+  for (const auto& one : history) {
+    met += one.begin < latest_end;
+    latest_end = std::max(latest_end, one.end);
+  }
+  return met;
+}
+
 /// Rounds of recorded operations until there were as many as asked for, and time is not up. Returns how many.
 /// apply(thread, operation) uses the object under test, which must be empty.
 template <class T, class Apply>
@@ -87,7 +102,7 @@ long expect_linearizable(int threads, long operations, Apply&& apply) {
   constexpr int each = 30;
   std::vector<std::vector<lab::observed_operation<T>>> recordings(static_cast<std::size_t>(threads));
   bool over = false;
-  long recorded = 0;
+  long recorded = 0, met = 0;
   const auto judge = [&]() noexcept {
     std::vector<lab::observed_operation<T>> history;
     for (auto& one : recordings) {
@@ -95,6 +110,7 @@ long expect_linearizable(int threads, long operations, Apply&& apply) {
       one.clear();
     }
     recorded += static_cast<long>(history.size());
+    met += operations_that_met(history);
     const bool linearizable = lab::linearizer<T>(T(), std::move(history)).linearizable();
     EXPECT_TRUE(linearizable) << "after " << recorded << " operations";
     over = !linearizable || recorded >= operations;
@@ -118,6 +134,9 @@ long expect_linearizable(int threads, long operations, Apply&& apply) {
         }
       });
   }
+  // Operations one after the other would show nothing.
+  EXPECT_GT(met, recorded / 10);
+  testing::Test::RecordProperty("operations that met another", static_cast<int>(met));
   return recorded;
 }
 

@@ -29,6 +29,14 @@ TEST(ResilientExplored, ToldWhoIsInsideItIsLinearizableToo) {
   EXPECT_FALSE(two_each.waited);
 }
 
+/// Behind kgate::slots, with as many processes as slots. One more, who waits in line, has more states than fit.
+TEST(ResilientExplored, BehindSlotsTwoProcessesTwoOperationsEach) {
+  const operations_result r = explored<tiny, resilient_operations<tiny, slots_names>>(2, 2, 2);
+  EXPECT_TRUE(r.complete);
+  EXPECT_TRUE(r.linearizable) << r.why;
+  EXPECT_FALSE(r.waited);
+}
+
 /// Who waits for a bit of one word may be unlucky for ever, but not everybody is.
 TEST(ResilientExplored, InOneWordSomebodyAlwaysEndsThoughOneStallsForEver) {
   EXPECT_EQ((ends_despite<tiny, resilient_operations<tiny, one_word_names>>(1, 2 * gigabyte, "deadlock-free")),

@@ -198,7 +198,7 @@ class herlihy93 {
     for (;;) {
       const word seen = W.await_value(p["1"], [this](word w) { return free_names(w) != 0; });
       if (entered e; enter(p, seen, e)) return apply(p, e, op);
-      p.live();
+      p.live(op);
     }
   }
   /// False if no name is free. Who has entered must carry out an operation; it leaves by that.
