@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -117,6 +119,10 @@ TEST(Constructions, GiveWhatTheSequentialObjectGives) {
   like_std_priority_queue([&](const heap::operation& op) { return one.apply(op); });
   resilient<heap, 4, slots> in_order;
   like_std_priority_queue([&](const heap::operation& op) { return in_order.apply(op); });
+  resilient<heap, 16> sixteen;
+  like_std_priority_queue([&](const heap::operation& op) { return sixteen.apply(op); });
+  resilient<heap, 20> twenty;
+  like_std_priority_queue([&](const heap::operation& op) { return *twenty.try_apply(op); });
   resilient<heap, 40> many;
   like_std_priority_queue([&](const heap::operation& op) { return many.apply(op); });
   locked<heap> behind_mutex;
@@ -172,18 +178,24 @@ struct slow {
   using result = int;
   int apply(const operation& op) noexcept {
     if (op.stage == nullptr) return 0;
-    op.stage->store(1);
+    int before = 0;
+    op.stage->compare_exchange_strong(before, 1);  // who is overtaken carries it out again
     while (op.stage->load() != 2) std::this_thread::yield();
     return 1;
   }
   std::uint64_t nothing = 0;
 };
 
-TEST(Resilient, GivesUpWhenAllSlotsAreTakenForTooLong) {
-  resilient<slow, 1> object;
-  std::atomic<int> stage{0};
-  std::jthread inside([&] { object.apply({&stage}); });
-  while (stage.load() != 1) std::this_thread::yield();
+template <int K>
+void gives_up_when_all_slots_are_taken() {
+  resilient<slow, K> object;
+  EXPECT_EQ(object.available(), K);
+  std::array<std::atomic<int>, K> stages{};
+  std::vector<std::jthread> inside;
+  for (auto& stage : stages) {
+    inside.emplace_back([&] { object.apply({&stage}); });
+    while (stage.load() != 1) std::this_thread::yield();
+  }
   EXPECT_FALSE(object.try_apply({nullptr}));
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_FALSE(object.try_apply_for({nullptr}, 30ms));
@@ -195,8 +207,22 @@ TEST(Resilient, GivesUpWhenAllSlotsAreTakenForTooLong) {
   });
   EXPECT_FALSE(object.apply({nullptr}, stop.get_token()));
   EXPECT_EQ(object.available(), 0);
-  stage.store(2);
+  for (auto& stage : stages) stage.store(2);
   EXPECT_TRUE(object.try_apply_for({nullptr}, 10s));
+  inside.clear();
+  EXPECT_EQ(object.available(), K);
+}
+
+TEST(Resilient, GivesUpWhenAllSlotsAreTakenForTooLong) {
+  gives_up_when_all_slots_are_taken<1>();   // a lock
+  gives_up_when_all_slots_are_taken<3>();   // names in the object's word
+  gives_up_when_all_slots_are_taken<17>();  // and apart
+}
+
+TEST(Resilient, HasOneBlockMoreThanSlots) {
+  EXPECT_EQ((resilient<heap, 4>().blocks()), 5U);
+  EXPECT_EQ((resilient<heap, 4>().block_bytes()), (wait_free<heap, 4>().block_bytes()));
+  EXPECT_LT(sizeof(resilient<heap, 4>), sizeof(wait_free<heap, 200>) / 50);
 }
 
 TEST(WordSlots, GiveDistinctNumbersAndTakeThemBack) {
