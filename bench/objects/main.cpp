@@ -36,10 +36,14 @@ struct series {
 struct cell {
   std::string name;
   std::vector<series> all;
-  double of(std::string_view name_of) const {
-    for (const series& s : all)
-      if (s.name == name_of) return s.median();
-    return 0;
+  const series& of(std::string_view name_of) const {
+    return *std::find_if(all.begin(), all.end(), [&](const series& s) { return s.name == name_of; });
+  }
+  /// The median of the ratios round by round: what is measured one after the other suffers alike when the machine is slow.
+  double ratio(std::string_view of_this, std::string_view to_that) const {
+    series ratios{"", of(of_this).samples};
+    for (std::size_t i = 0; i < ratios.samples.size(); ++i) ratios.samples[i] /= of(to_that).samples[i];
+    return ratios.median();
   }
 };
 
@@ -127,12 +131,11 @@ int main(int argc, char** argv) {
 
   std::vector<promise> promises;
   for (std::size_t i = 0; i < 4; ++i)
-    promises.push_back({"resilient K=4 / std::mutex, " + cells[i].name,
-                        cells[i].of("resilient K=4") / cells[i].of("std::mutex"), 0.5});
-  promises.push_back({"resilient K=4 / wait_free for 200, " + cells[4].name,
-                      cells[4].of("resilient K=4") / cells[4].of("wait_free for 200"), 3});
+    promises.push_back(
+        {"resilient K=4 / std::mutex, " + cells[i].name, cells[i].ratio("resilient K=4", "std::mutex"), 0.5});
   promises.push_back(
-      {"resilient K=4 / mutex, " + cells.back().name, cells.back().of("resilient K=4") / cells.back().of("mutex"), 1});
+      {"resilient K=4 / wait_free for 200, " + cells[4].name, cells[4].ratio("resilient K=4", "wait_free for 200"), 3});
+  promises.push_back({"resilient K=4 / mutex, " + cells.back().name, cells.back().ratio("resilient K=4", "mutex"), 1});
   std::printf("\nratios\n");
   bool kept = true;
   for (const promise& p : promises) {
