@@ -147,7 +147,8 @@ TEST(semaphore_waiting, is_overtaken_b_times_at_most) {
 // The count can exceed 64: otherwise the test above would show nothing.
 TEST(semaphore_waiting, is_overtaken_more_often_with_a_larger_b) {
   kgate::statistics got;
-  count_crowd<kgate::bounded_overtaking<>>(got, 10000);
+  for (int tries = 0; tries < 10 && got.most_overtaken <= 64; ++tries)  // whether threads sleep is up to the machine
+    count_crowd<kgate::bounded_overtaking<>>(got, 10000);
   EXPECT_GT(got.most_overtaken, 64U);
   EXPECT_LE(got.most_overtaken, 8000U);
 }
