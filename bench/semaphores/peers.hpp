@@ -55,11 +55,10 @@ struct kgate_fifo : ours<basic_semaphore<fifo>> {
   using ours::ours;
   using counting = ours_counting<fifo>;
 };
-inline constexpr int throughput_overtakings = 8000;
-struct kgate_throughput : ours<basic_semaphore<bounded_overtaking<throughput_overtakings>>> {
+struct kgate_throughput : ours<basic_semaphore<bounded_overtaking<>>> {
   static constexpr const char* name = "kgate throughput";
   using ours::ours;
-  using counting = ours_counting<bounded_overtaking<throughput_overtakings>>;
+  using counting = ours_counting<bounded_overtaking<>>;
 };
 
 /// The floor: what two atomic additions cost. Lets everybody in.

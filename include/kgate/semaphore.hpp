@@ -42,7 +42,7 @@ struct fifo {
 /// Fairness: at most b others pass one that stands in line, if b >= 16k; else at most b and one for each permit. b is from 2 to
 /// 40000. Keeps permits in use while the first in line wakes up: much faster than fifo when threads outnumber processors and hold
 /// permits for microseconds.
-template <int b = 8000>
+template <int b = 16000>
 struct bounded_overtaking {
   static constexpr int overtakings_max = b;
 };
