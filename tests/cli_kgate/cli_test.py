@@ -193,7 +193,9 @@ class Signals(Case):
         self.assertEqual(self.gate()["holders"], [])
 
     def test_stop_and_continue(self):
-        process = self.start("run", "--", sys.executable, "-c", "import os,time\nprint(os.getpid(), flush=True)\ntime.sleep(30)")
+        # A process group of its own, as from a shell: the kernel stops nobody in a group that has no parent to continue it.
+        process = self.start("run", "--", sys.executable, "-c", "import os,time\nprint(os.getpid(), flush=True)\ntime.sleep(30)",
+                             process_group=0)
         child = int(process.stdout.readline())
 
         def state(pid):
