@@ -21,7 +21,7 @@
 #include "kgate/objects/assigned.hpp"
 #include "kgate/objects/herlihy93.hpp"
 #include "kgate/objects/priority_queue.hpp"
-#include "lab/experiments/in_parallel.hpp"
+#include "lab/checker/share_out.hpp"
 #include "lab/experiments/queue_workload.hpp"
 #include "lab/multiprocessor/machine.hpp"
 
@@ -233,7 +233,7 @@ class run_list {
   /// The outcomes in the order of add(); none for those that were not begun or not finished when the user asked to stop.
   std::vector<std::optional<simulated_outcome>> outcomes() {
     // The last take longest: begun first, they keep nobody waiting at the end.
-    in_parallel(runs_.size(), [this](std::size_t i) { carry_out(runs_[runs_.size() - 1 - i]); });
+    share_out(all_processors(), runs_.size(), [this](std::size_t i, bool) { carry_out(runs_[runs_.size() - 1 - i]); });
     std::vector<std::optional<simulated_outcome>> all;
     for (const entry& e : runs_) all.push_back(e.outcome);
     return all;

@@ -12,7 +12,7 @@
 
 #include "lab/catalog/models.hpp"
 #include "lab/checker/check.hpp"
-#include "lab/experiments/in_parallel.hpp"
+#include "lab/checker/share_out.hpp"
 #include "lab/experiments/native_queue.hpp"
 #include "lab/experiments/queue_observations.hpp"
 #include "lab/experiments/rmr_table.hpp"
@@ -207,7 +207,7 @@ class gatherer {
     const std::array shapes{"chain", "tree", "fastpath-tree", "fastpath-nested"};
     say(fmt::format("remote references against {} ({})", what, suffix));
     std::vector<json> points(shapes.size() * values.size());
-    lab::in_parallel(points.size(), [&](std::size_t i) {
+    lab::share_out(lab::all_processors(), points.size(), [&](std::size_t i, bool) {
       if (interrupted_) return;
       const catalog::choice algorithm = lab::find_algorithm(fmt::format("am97-{}-{}", shapes[i / values.size()], suffix));
       const int x = values[i % values.size()];
