@@ -18,6 +18,7 @@
 
 #include "kgate/core/contracts.hpp"
 #include "lab/checker/machine.hpp"
+#include "litmus/layered_process.hpp"
 
 namespace kgate::lab {
 
@@ -76,31 +77,20 @@ struct store_order_machine {
     int index_ = -1;
   };
 
-  class Process {
+  class Process : public layered_process<Process> {
    public:
-    Process(checker_machine::Process& under, Memory& memory) : under_(under), memory_(memory) {}
-    process_id id() const { return under_.id(); }
+    Process(checker_machine::Process& under, Memory& memory) : layered_process<Process>(under), memory_(memory) {}
     Process& operator[](const char* label) {
       label_ = label;
-      under_[label];
-      return *this;
+      return layered_process<Process>::operator[](label);
     }
-    void doorway_end() { under_.doorway_end(); }
-    auto frame() { return under_.frame(); }
-    template <class... T>
-    void live(const T&... values) {
-      under_.live(values...);
-    }
-    void pause() {}
     void fence() {
       if (label_ == memory_.fence_left_out()) return;
-      memory_.access(under_, operation::await,
-                     [&](const buffered_memory& all) { return all.buffers[id().value].size == 0; });
+      memory_.access(this->under(), operation::await,
+                     [&](const buffered_memory& all) { return all.buffers[this->id().value].size == 0; });
     }
-    checker_machine::Process& under() { return under_; }
 
    private:
-    checker_machine::Process& under_;
     Memory& memory_;
     std::string_view label_;
   };

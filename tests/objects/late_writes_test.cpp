@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "litmus/layered_process.hpp"
 #include "named_explored.hpp"
 
 namespace kgate::lab {
@@ -19,22 +20,9 @@ template <char Late>
 struct late_writes {
   using Memory = checker_machine::Memory;
 
-  class Process {
+  class Process : public layered_process<Process> {
    public:
-    explicit Process(checker_machine::Process& under) : under_(under) {}
-    process_id id() const { return under_.id(); }
-    Process& operator[](const char* label) {
-      under_[label];
-      return *this;
-    }
-    void doorway_end() { under_.doorway_end(); }
-    auto frame() { return under_.frame(); }
-    template <class... T>
-    void live(const T&... values) {
-      under_.live(values...);
-    }
-    void pause() {}
-    checker_machine::Process& under() { return under_; }
+    using layered_process<Process>::layered_process;
 
     struct write {
       const void* to;
@@ -53,7 +41,6 @@ struct late_writes {
     }
 
    private:
-    checker_machine::Process& under_;
     std::vector<write> late_;
   };
 
