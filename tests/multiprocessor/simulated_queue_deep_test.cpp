@@ -2,9 +2,11 @@
 // The simulated experiment at the paper's size and up to thousands of processors: what docs/experiments.md says came out.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lab/experiments/queue_observations.hpp"
 #include "lab/experiments/simulated_queue.hpp"
@@ -18,6 +20,25 @@ std::map<std::pair<std::string, int>, scale_point> scale(queue_figure figure) {
   for (const scale_point& p : run_queue_scale(paper_request(figure), {64, 4096})) by_curve[{p.id, p.processors}] = p;
   return by_curve;
 }
+
+/// A row of the document's table: microseconds and remote references an operation on 64 and on 4096 processors.
+struct table_row {
+  const char* id;
+  long microseconds_64, remote_64, microseconds_4096, remote_4096;
+};
+const std::map<queue_figure, std::vector<table_row>> document{
+    {queue_figure::fig10,
+     {{"mcs", 157, 9, 102, 8},
+      {"k-1", 53, 25, 9810, 3046},
+      {"k-4", 34, 83, 2720, 3969},
+      {"k-16", 27, 204, 691, 4106},
+      {"tree-16", 27, 293, 34, 707}}},
+    {queue_figure::fig11,
+     {{"mcs", 355, 6, 179, 4},
+      {"k-1", 823, 91, 65154, 6151},
+      {"k-4", 337, 178, 16349, 6191},
+      {"k-16", 208, 407, 4099, 6280},
+      {"tree-16", 235, 523, 217, 1328}}}};
 
 TEST(SimulatedQueueDeep, GrowsAsTheoremsSayUpTo4096Processors) {
   for (const queue_figure figure : {queue_figure::fig10, queue_figure::fig11}) {
@@ -33,6 +54,12 @@ TEST(SimulatedQueueDeep, GrowsAsTheoremsSayUpTo4096Processors) {
     // Larger k shortens the chain in front.
     EXPECT_LT(8 * time("k-16"), time("k-1"));
     EXPECT_LT(time("tree-16"), time("k-16"));
+    for (const table_row& row : document.at(figure)) {
+      EXPECT_EQ(std::lround(of[{row.id, 64}].microseconds), row.microseconds_64) << row.id;
+      EXPECT_EQ(std::lround(of[{row.id, 64}].remote), row.remote_64) << row.id;
+      EXPECT_EQ(std::lround(of[{row.id, 4096}].microseconds), row.microseconds_4096) << row.id;
+      EXPECT_EQ(std::lround(of[{row.id, 4096}].remote), row.remote_4096) << row.id;
+    }
   }
 }
 
