@@ -41,7 +41,7 @@ std::vector<cell> all_cells() {
                          .seconds = 0.1,
                          .count_overtakings = overtakings});
   cells.push_back(
-      {.id = "long waits: 4 threads k=1 2 ms", .threads = 4, .k = 1, .asleep_inside_us = 2000, .seconds = 0.1});
+      {.id = "long waits: 4 threads k=1 2 ms", .threads = 4, .k = 1, .asleep_inside_us = 2000, .seconds = 0.3});
   return cells;
 }
 

@@ -141,9 +141,8 @@ class basic_semaphore {
     }
     const word old = gate_.put_back(p, static_cast<word>(w));
     const word k = permits_.load(std::memory_order_relaxed);
-    // Two rare cases, fewer than w permits out or somebody in line: for w = 1 one comparison tells both.
-    if (w == 1 ? L::had_line_or_all(old, k) : L::C(old) > L::bias || L::C(old) + k < L::bias + static_cast<word>(w))
-        [[unlikely]] {
+    // The usual case: these were all that were out, and nobody is in line.
+    if (!L::had_out(old, k, static_cast<word>(w))) [[unlikely]] {
       if constexpr (Statistics::counts)
         settle(p, old, static_cast<word>(w));
       else
@@ -227,7 +226,7 @@ class basic_semaphore {
     return now + std::chrono::ceil<patience::clock::duration>(timeout);
   }
 
-  /// After a release that found somebody in line, or more free permits than there seemed to be.
+  /// After a release that found somebody in line, or others inside, or more free permits than there seemed to be.
   [[gnu::noinline]] void settle(word old, word w) {
     process p(counts_, experience_);
     settle(p, old, w);
@@ -235,6 +234,10 @@ class basic_semaphore {
   void settle(process& p, word old, word w) {
     if (L::in_line(old) > 0) {
       gate_.admit(p, old, w);
+      return;
+    }
+    if (L::C(old) + permits_.load(std::memory_order_relaxed) > L::bias + w) [[likely]] {
+      gate_.keep_away(p, old);
       return;
     }
     const std::lock_guard no_resize(resizing_);  // or k could have changed since

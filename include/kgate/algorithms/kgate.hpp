@@ -81,12 +81,11 @@ struct gate_layout {
   static constexpr word free(word v) { return C(v) < bias ? static_cast<word>(bias - C(v)) : word{0}; }
   /// Whether w permits are free: C + w <= bias, asked of one bit.
   static constexpr bool had_free(word v, word w) { return ((v + w - 1) & bias) == 0; }
-  /// Of v, before one permit was handed back: whether somebody was in line, or none of the k permits was out.
-  static constexpr bool had_line_or_all(word v, word k) {
+  /// Whether w of the k permits are out and nobody is in line.
+  static constexpr bool had_out(word v, word k, word w) {
     using count = std::conditional_t<CountBits == 32, std::uint32_t, word>;  // so that nothing need be masked
-    const count in_use =
-        static_cast<count>(static_cast<count>(v) + static_cast<count>(k) - static_cast<count>(bias + 1));
-    return static_cast<count>(in_use & static_cast<count>(count_mask)) >= static_cast<count>(k);
+    return (static_cast<count>(static_cast<count>(v) + static_cast<count>(k)) & static_cast<count>(count_mask)) ==
+           static_cast<count>(bias + w);
   }
   /// How many tickets are to be admitted before t is.
   static constexpr word ahead(word v, word t) { return wrapped(static_cast<word>(t - E(v))); }
@@ -97,7 +96,7 @@ struct gate_layout {
 enum class place : unsigned char {
   idle,       ///< nobody sleeps here: the process is on its way, or inside, or gone
   waiting,    ///< its process sleeps, or is about to
-  due,        ///< the same, and it was nudged before in vain: the next permit is for it
+  due,        ///< the same, and nobody may pass it, for it was nudged before in vain or did not want to be: the next permit is for it
   granted,    ///< woken because it was admitted
   nudged,     ///< woken because there are loose permits, but not running yet
   abandoned,  ///< given up; whoever admits it passes the permit on
@@ -260,7 +259,7 @@ class ticket_gate {
   bool stand_in_line(Process& p, Private& mine, Impatient& impatient) {
     const word t = mine.t();
     CellVar& own = at(t);
-    place as = place::waiting;
+    place as = b > 0 && !may_be_passed<M>(p, t) ? place::due : place::waiting;
     for (;;) {
       p.live(t, mine.given_up, mine.stamp, mine.counted, as);
       word seen = watch_line(p, t);
@@ -330,7 +329,16 @@ class ticket_gate {
       old = W.fetch_add(p["11"], L::handing_back(n));
     }
     if constexpr (b > 0) {
-      if (quota::loose(Q.v.read(p["12"])) > 0) make_use_of_loose(p);
+      if (const word q = Q.v.read(p["12"]); quota::loose(q) > 0) make_use_of_loose(p, q);
+    }
+  }
+
+  /// After W went from `old` to one more free, with others inside and nobody in line: every step of theirs takes W away from us
+  /// and every step of ours from them. As long as many of them pass in the time of a few pauses, all get on faster if we keep
+  /// away for so long.
+  void keep_away(Process& p, word old) {
+    if constexpr (requires { p.keep_away(L::E(old)); }) {
+      if (p.keep_away(L::E(old))) p.kept_away(L::wrapped(static_cast<word>(L::E(W.read(p["14w"])) - L::E(old) - 1)));
     }
   }
 
@@ -391,6 +399,8 @@ class ticket_gate {
     static constexpr word loose(word q) { return static_cast<word>(q & mask(loose_bits)); }
     static constexpr word stops(word q) { return static_cast<word>((q >> stops_at) & mask(stops_bits)); }
     static constexpr word spent(word q) { return static_cast<word>((q >> spent_at) & mask(spent_bits)); }
+    /// Grows with every permit let loose; at the end of an epoch by more than one.
+    static constexpr word let_loose_so_far(word q) { return static_cast<word>(q >> spent_at); }
     static constexpr word epoch_of(word q) { return static_cast<word>(q >> epoch_at); }
     static constexpr word age(word q, word stamp) {
       return static_cast<word>((epoch_of(q) - stamp) & mask(digits - epoch_at));
@@ -567,11 +577,13 @@ class ticket_gate {
     spinner<M> spin(p);
     for (int gap = 1; spin.again(gap); gap = std::min(2 * gap, 32)) {  // every look takes the word away from its user
       if (take_any(p, seen)) return spin.won();
-      if (L::in_line(seen) > 0 && !somebody_asleep(look_before(p))) break;
+      if (L::in_line(seen) > 0 && (!somebody_asleep(look_before(p)) || !passing_pays(p, seen))) break;
       if (L::wrapped(static_cast<word>(L::E(seen) - first)) > passes_max) break;
     }
     return false;
   }
+  /// Whether those who come now, with W as seen, may hope to pass the ones in line.
+  bool passing_pays(Process& p, word seen) { return may_be_passed<M>(p, L::next_ticket(seen)); }
   /// Takes a permit if there is one, loose or free; `seen` is W as it was.
   bool take_any(Process& p, word& seen) {
     if constexpr (b > 0) {
@@ -599,7 +611,7 @@ class ticket_gate {
     };
     const word old = Q.v.rmw(p["25"], one_more);
     if (one_more(old) == old) return false;
-    make_use_of_loose(p);
+    make_use_of_loose(p, one_more(old));
     return true;
   }
   /// All who had drawn a ticket when permits were withdrawn are admitted: permits may be let loose again.
@@ -611,7 +623,7 @@ class ticket_gate {
 
   /// Nudged and running: now leavers hand over at once. True if there was nothing to be had for a while.
   bool be_ready(Process& p, word t) {
-    hand_back_loose(p);
+    noted<M>(p, event::nudged, quota::let_loose_so_far(hand_back_loose(p)));
     for (spinner<M> spin(p);;) {
       if (!L::waits(W.read(p["35"]), t)) {
         spin.won();
@@ -628,26 +640,28 @@ class ticket_gate {
     return true;
   }
 
-  /// There are loose permits: sees to it that somebody awake knows.
-  void make_use_of_loose(Process& p) {
+  /// There are loose permits, as q says: sees to it that somebody awake knows.
+  void make_use_of_loose(Process& p, word q) {
     const word seen = W.read(p["26"]);
     if (L::in_line(seen) == 0) return;
     const word u = L::E(seen);
     const cell c = at(u).read(p["27"]);
     if (is(c, u, place::waiting) && at(u).compare_and_swap(p["28"], c, with_state(c, place::nudged))) {
+      noted<M>(p, event::nudging, quota::let_loose_so_far(q));
       wake_up(p, u);
       return;
     }
     if (!is(c, u, place::nudged)) hand_back_loose(p);
   }
-  /// Turns a loose permit into the admission of the first in line.
-  void hand_back_loose(Process& p) {
+  /// Turns a loose permit into the admission of the first in line. Q as it was.
+  word hand_back_loose(Process& p) {
     const word old = Q.v.rmw(p["29"], [](word q) { return quota::loose(q) > 0 ? static_cast<word>(q - 1) : q; });
     if (quota::loose(old) > 0) hand_back(p, 1);
+    return old;
   }
   void look_after_loose(Process& p) {
     if constexpr (b > 0) {
-      if (quota::loose(Q.v.read(p["30"])) > 0) make_use_of_loose(p);
+      if (const word q = Q.v.read(p["30"]); quota::loose(q) > 0) make_use_of_loose(p, q);
     }
   }
 

@@ -9,6 +9,7 @@
 ///    variable wakes the sleeper. A machine without it offers await_any.
 ///  - nap: lets others run, when there is nothing to sleep on.
 ///  - give_way: a short delay after a collision. Elsewhere none.
+///  - may_be_passed: whether a sleeper had better let others pass it until it runs. Elsewhere yes.
 ///  - notes: something worth counting happened. Elsewhere ignored.
 
 #include <concepts>
@@ -25,7 +26,8 @@ struct standing {
   std::size_t in_line;
 };
 
-/// What can be counted. Those with a ticket concern the process that holds it.
+/// What can be counted. Those with a ticket concern the process that holds it; the last two say how many permits were let loose
+/// so far.
 enum class event : unsigned char {
   arrival,     ///< stands in line with this ticket
   no_arrival,  ///< handed it back, and is not in line
@@ -34,6 +36,8 @@ enum class event : unsigned char {
   leaving,     ///< is about to hand back
   admission,   ///< admitted this ticket
   waking,      ///< wakes the process with this ticket
+  nudging,     ///< wakes the first in line, which may be passed until it runs
+  nudged,      ///< was woken so, and runs
 };
 
 template <class M>
@@ -87,9 +91,17 @@ void give_way([[maybe_unused]] P& p, [[maybe_unused]] int pauses) {
 }
 
 template <class M>
+bool may_be_passed([[maybe_unused]] typename M::Process& p, [[maybe_unused]] std::uint64_t ticket) {
+  if constexpr (requires { M::may_be_passed(p, ticket); })
+    return M::may_be_passed(p, ticket);
+  else
+    return true;
+}
+
+template <class M>
 void noted([[maybe_unused]] typename M::Process& p, [[maybe_unused]] event e,
-           [[maybe_unused]] std::uint64_t ticket = 0) {
-  if constexpr (requires { M::note(p, e, ticket); }) M::note(p, e, ticket);
+           [[maybe_unused]] std::uint64_t number = 0) {
+  if constexpr (requires { M::note(p, e, number); }) M::note(p, e, number);
 }
 
 }  // namespace kgate

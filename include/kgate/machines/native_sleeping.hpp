@@ -19,6 +19,7 @@
 
 #include "kgate/core/cache_line.hpp"
 #include "kgate/core/futex.hpp"
+#include "kgate/core/habit.hpp"
 #include "kgate/core/wait_policy.hpp"
 #include "kgate/core/waiting.hpp"
 
@@ -118,6 +119,11 @@ struct native_sleeping {
       }
     }
 
+    habit keeping_away;
+    /// Whether others make use of permits while a sleeper wakes up; and how many had been let loose when the last one was woken.
+    habit letting_pass;
+    std::atomic<std::uint64_t> loose_when_woken{0};
+
    private:
     static constexpr bool adapts = requires { Policy::adapts; };
     static constexpr unsigned trials_min = 16, trials_max = 1024;
@@ -138,6 +144,14 @@ struct native_sleeping {
     template <class... T>
     void live(const T&...) noexcept {}
     void pause() noexcept { cpu_relax(); }
+    /// Keeps away from a variable that others use too, if that has paid lately. True if it did: then kept_away() must tell how
+    /// many of them passed meanwhile.
+    bool keep_away(std::uint64_t occasion) noexcept {
+      if (!experience_.keeping_away.worth_it(occasion)) return false;
+      for (int i = 0; i < away_pauses; ++i) cpu_relax();
+      return true;
+    }
+    void kept_away(std::uint64_t passed) noexcept { experience_.keeping_away.learn(passed >= away_passed_min); }
     /// How many overtakings there had been when this process came to stand in line, or before it left.
     std::uint64_t overtakings_before() const noexcept { return overtakings_before_; }
     void nap() noexcept {
@@ -161,6 +175,10 @@ struct native_sleeping {
       return {length.count() / 1'000'000'000, length.count() % 1'000'000'000};
     }
 
+    /// A fifth of a microsecond or less, in which a lone thread passes ten times and more.
+    static constexpr int away_pauses = 6;
+    static constexpr std::uint64_t away_passed_min = 4;
+
     Statistics& counts_;
     Experience& experience_;
     const patience* patient_;
@@ -168,14 +186,20 @@ struct native_sleeping {
     std::chrono::nanoseconds look_ = std::chrono::milliseconds(20);
   };
 
+  static bool may_be_passed(Process& p, std::uint64_t ticket) noexcept {
+    return p.experience_.letting_pass.worth_it(ticket);
+  }
   static void note([[maybe_unused]] Process& p, [[maybe_unused]] event e,
-                   [[maybe_unused]] std::uint64_t ticket) noexcept {
+                   [[maybe_unused]] std::uint64_t number) noexcept {
+    if (e == event::nudging) p.experience_.loose_when_woken.store(number, std::memory_order_relaxed);
+    if (e == event::nudged)
+      p.experience_.letting_pass.learn(number != p.experience_.loose_when_woken.load(std::memory_order_relaxed));
     if constexpr (Statistics::counts) {
       if (e == event::wait) p.counts_.waits.fetch_add(1, std::memory_order_relaxed);
       if (e == event::overtaking) p.counts_.overtakings.fetch_add(1, std::memory_order_relaxed);
       if (e == event::arrival || e == event::leaving)
         p.overtakings_before_ = p.counts_.overtakings.load(std::memory_order_relaxed);
-      if (e == event::admission) p.counts_.note_admission(ticket, p.overtakings_before_);
+      if (e == event::admission) p.counts_.note_admission(number, p.overtakings_before_);
     }
   }
 

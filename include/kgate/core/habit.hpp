@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+namespace kgate {
+
+/// Whether to do something again that costs time and may or may not pay: always while it pays, and more and more seldom after
+/// it came to nothing several times in a row, so that a change for the better is noticed. Shared by threads, and written only
+/// when what they found out differs.
+class habit {
+ public:
+  /// `occasion` goes up with every occasion, whoever has it.
+  bool worth_it(std::uint64_t occasion) const noexcept {
+    const unsigned failures = failures_.load(std::memory_order_relaxed);
+    return failures <= patience_max || (occasion & ((std::uint64_t{1} << (failures - patience_max)) - 1)) == 0;
+  }
+  void learn(bool paid) noexcept {
+    const unsigned now = failures_.load(std::memory_order_relaxed);
+    const unsigned next = paid ? 0 : std::min(now + 1, patience_max + seldom_max);
+    if (next != now) failures_.store(next, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr unsigned patience_max = 3;  ///< so many failures change nothing
+  static constexpr unsigned seldom_max = 10;   ///< at the most seldom, on one occasion in 2^10
+  std::atomic<unsigned> failures_{0};
+};
+
+}  // namespace kgate
