@@ -82,9 +82,9 @@ class basic_impatient_gate {
 };
 using impatient_gate = basic_impatient_gate<checker_machine>;
 
-/// Wrong: a leaver grants twice what it admitted.
+/// Wrong: a leaver wakes once more whom it admitted.
 template <class M>
-struct twice_granting_gate : wrapping_gate<M, 0, small_words> {
+struct twice_waking_gate : wrapping_gate<M, 0, small_words> {
   using base = wrapping_gate<M, 0, small_words>;
   using base::base;
   void release(typename base::Process& p, typename base::Private&) {
@@ -92,7 +92,7 @@ struct twice_granting_gate : wrapping_gate<M, 0, small_words> {
     const auto old = this->put_back(p, 1);
     if (small_words::in_line(old) == 0) return;
     this->admit(p, old, 1);
-    this->admit(p, old, 1);
+    this->wake_up(p, small_words::E(old));
   }
 };
 
@@ -120,8 +120,8 @@ class watched_impatient_gate {
 
 template <class Algorithm>
 check_result verdicts(int N, int k, int passages, int crashes, std::vector<std::string> properties,
-                      const std::string& wrong = "") {
-  program_options options{.passages = passages, .wrong = {}};
+                      const std::string& wrong = "", int first_more = 0) {
+  program_options options{.passages = passages, .wrong = {}, .first_more = first_more};
   if (!wrong.empty()) options.wrong.push_back(mutation::parse(wrong));
   program p(make_model<Algorithm>(N, k), N, k, options);
   check_request request;

@@ -2,6 +2,7 @@
 // What takes minutes: more passages, more processes.
 #include <gtest/gtest.h>
 
+#include "futex_machine.hpp"
 #include "lab_gates.hpp"
 
 namespace kgate::lab {
@@ -23,6 +24,11 @@ TEST(KgateModelDeep, GivingUpN3k1TwoPassages) {
 }
 TEST(KgateModelDeep, OvertakingN3k1) {
   const auto got = verdicts<overtaking_gate<2>>(3, 1, 1, 0, {"k-exclusion", "deadlock-free", "starvation-free"});
+  EXPECT_EQ(got.overall(), verdict::holds) << text(got);
+}
+TEST(KgateModelDeep, NoWakeUpIsLostN3k2Overtaking) {
+  const auto got =
+      verdicts<sleeping_gate<2, 2>>(3, 2, 1, 0, {"k-exclusion", "deadlock-free", "starvation-free"}, "", 1);
   EXPECT_EQ(got.overall(), verdict::holds) << text(got);
 }
 

@@ -4,6 +4,7 @@
 
 #include <ostream>
 
+#include "futex_machine.hpp"
 #include "lab_gates.hpp"
 
 namespace kgate::lab {
@@ -56,11 +57,11 @@ TEST(KgateModelVariants, GivingUpWakesNobodyTwice) {
     const auto got = verdicts<watched_impatient_gate<>>(b.N, b.k, b.passages, b.k - 1, asked);
     EXPECT_EQ(got.overall(), verdict::holds) << testing::PrintToString(b) << ": " << text(got);
   }
-  // A leaver that grants twice does no other harm, so it is for waking twice that it is caught.
+  // A leaver that wakes twice does no other harm, so it is for waking twice that it is caught.
   const auto unwatched =
-      verdicts<basic_impatient_gate<checker_machine, twice_granting_gate<checker_machine>>>(2, 1, 2, 0, asked);
+      verdicts<basic_impatient_gate<checker_machine, twice_waking_gate<checker_machine>>>(2, 1, 2, 0, asked);
   EXPECT_EQ(unwatched.overall(), verdict::holds) << text(unwatched);
-  const auto watched = verdicts<watched_impatient_gate<twice_granting_gate<waking_machine>>>(2, 1, 2, 0, asked);
+  const auto watched = verdicts<watched_impatient_gate<twice_waking_gate<waking_machine>>>(2, 1, 2, 0, asked);
   EXPECT_EQ(watched.overall(), verdict::violated) << text(watched);
 }
 
@@ -90,6 +91,19 @@ TEST(KgateModelVariants, GrantsAloneSufficeUntilALeaverCrashes) {
   EXPECT_EQ(without.overall(), verdict::holds) << text(without);
   const auto with = verdicts<strictly_local_gate>(3, 2, 2, 1, progress);
   EXPECT_EQ(with.overall(), verdict::violated) << text(with);
+}
+
+// With the kernel's way to sleep: nobody's wake-up is lost, also where those in line share their places with those who are
+// admitted and have not been woken yet.
+TEST(KgateModelVariants, NoWakeUpIsLost) {
+  const auto enough = verdicts<sleeping_gate<0, 4>>(3, 2, 2, 0, progress);
+  EXPECT_EQ(enough.overall(), verdict::holds) << text(enough);
+  const auto shared = verdicts<sleeping_gate<0, 2>>(4, 2, 1, 0, progress, "", 1);
+  EXPECT_EQ(shared.overall(), verdict::holds) << text(shared);
+  const auto overtaking = verdicts<sleeping_gate<2, 2>>(3, 1, 1, 0, progress);
+  EXPECT_EQ(overtaking.overall(), verdict::holds) << text(overtaking);
+  const auto two_inside = verdicts<sleeping_gate<2, 4>>(3, 2, 1, 0, progress);
+  EXPECT_EQ(two_inside.overall(), verdict::holds) << text(two_inside);
 }
 
 TEST(KgateRmr, TwoAloneAndEveryLookHasItsPrice) {

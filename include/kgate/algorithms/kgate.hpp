@@ -20,7 +20,7 @@
 /// Invariants   K1  |inside| + |admitted and not inside| + free + l = k: W alone decides who is admitted, whoever stalls or dies
 ///              K2  a drawn ticket t that has not entered is waiting iff it is in [E, E - S), else admitted
 ///              K3  who sleeps on G[t] wrote (t, waiting) there before it looked at W; who moved E past t did so before it looked
-///                  at G[t]: one of the two sees the other
+///                  at G[t]: one of the two sees the other. Who needs the word for t + R first wakes who sleeps there for t
 ///              K4  a place given up is (t, abandoned) until somebody moves it to (t, idle): that process, and no other, passes
 ///                  its permit on
 ///              K5  an epoch lets at most c_max permits loose, and none in the epoch e while the first in line carries a stamp
@@ -260,17 +260,18 @@ class ticket_gate {
     const word t = mine.t();
     CellVar& own = at(t);
     place as = b > 0 && !may_be_passed<M>(p, t) ? place::due : place::waiting;
-    for (;;) {
-      p.live(t, mine.given_up, mine.stamp, mine.counted, as);
-      word seen = watch_line(p, t);
-      if (!L::waits(seen, t)) return true;
-      if (L::ahead(seen, t) >= R) {
+    for (bool marked = false;;) {
+      p.live(t, mine.given_up, mine.stamp, mine.counted, as, marked);
+      if (const word seen = watch_line(p, t); !L::waits(seen, t)) {
+        if (!marked) return true;
+        break;
+      } else if (L::ahead(seen, t) >= R) {
         nap<M>(p);
         continue;
       }
       if (!put(p, t, as, mine.stamp)) continue;
-      seen = W.read(p["5"]);  // K3
-      if (!L::waits(seen, t)) break;
+      marked = true;
+      if (!L::waits(W.read(p["5"]), t)) break;  // K3
       if constexpr (b > 0) {
         if (quota::loose(Q.v.read(p["5q"])) > 0) hand_back_loose(p);
       }
@@ -283,7 +284,8 @@ class ticket_gate {
         }
       }
     }
-    if constexpr (b > 0) own.compare_and_swap(p["7"], mark(t, as, mine.stamp), mark(t, place::idle));
+    // If nobody has granted it yet, nobody need.
+    own.compare_and_swap(p["7"], mark(t, as, mine.stamp), mark(t, place::idle));
     return true;
   }
 
@@ -366,7 +368,7 @@ class ticket_gate {
   /// True if a process sleeps or is about to on ticket t.
   bool sleeps(Process& p, word t) {
     const cell c = at(t).read(p["G"]);
-    return is(c, t, place::waiting) || is(c, t, place::nudged) || is(c, t, place::due);
+    return is(c, t, state(c)) && sleeping(c);
   }
   /// Ends the sleep of ticket t, so that its process looks around.
   void interrupt(Process& p, word t) {
@@ -376,6 +378,11 @@ class ticket_gate {
   }
 
  protected:
+  void wake_up(Process& p, word u) {
+    noted<M>(p, event::waking, u);
+    wake<M>(p["10w"], at(u));
+  }
+
   /// Q's fields, from the right: loose, asleep, stops, spent, epoch.
   struct quota {
     static constexpr int digits = std::numeric_limits<word>::digits;
@@ -470,30 +477,41 @@ class ticket_gate {
   static word stamp_of(cell c) { return static_cast<word>((c >> 3) & quota::mask(quota::stamp_bits)); }
   bool is(cell c, word t, place s) const { return c == mark(t, s, stamp_of(c)); }
 
-  /// Writes (t, s) into the word of t. False: look at W again first. An abandoned place of an earlier ticket, admitted since
-  /// and not yet passed on by the leaver that admitted it, is passed on here (K4).
+  /// Writes (t, s) into the word of t. False: look at W again first. What an earlier ticket left there, admitted since and not seen
+  /// yet by the leaver that admitted it, is seen to here: a sleeper is woken (K3), an abandoned place passed on (K4).
   bool put(Process& p, word t, place s, word stamp = 0) {
     CellVar& own = at(t);
     const cell c = own.read(p["3"]);
     const cell mine = mark(t, s, stamp);
     if (c == mine) return true;
-    const bool inherited = state(c) == place::abandoned && !is(c, t, place::abandoned);
+    if (is(c, t, place::granted) && !L::waits(W.read(p["3g"]), t)) return false;
+    const bool inherited = !is(c, t, state(c)) && (state(c) == place::abandoned || sleeping(c));
     if (inherited && still_in_line(p, t, c)) {
       nap<M>(p);
+      return false;
+    }
+    if (inherited && sleeping(c)) {
+      if (own.compare_and_swap(p["4g"], c, with_state(c, place::granted))) wake_up(p, L::wrapped(t + after(t, t, c)));
       return false;
     }
     if (!own.compare_and_swap(p["4"], c, mine)) return false;
     if (inherited) hand_back(p, 1);
     return true;
   }
-  /// Whether the ticket that left c in the word of t is still waiting. Only after withdraw() can it be: then tickets R apart
-  /// may wait at once.
+  static bool sleeping(cell c) {
+    return state(c) == place::waiting || state(c) == place::due || state(c) == place::nudged;
+  }
+  /// How many tickets after v the one is that left c in the word of t; as far as a place can tell.
+  word after(word v, word t, cell c) const {
+    const word tags = static_cast<word>(word{mark(L::ticket_mask, place::idle)} >> tag_at);
+    const word known = static_cast<word>(L::ticket_mask & static_cast<word>(tags * R | (R - 1)));
+    const word u = static_cast<word>(static_cast<word>(word{c} >> tag_at) * R + (t & (R - 1)));
+    return static_cast<word>((u - v) & known);
+  }
+  /// Whether that ticket is still waiting. Only after withdraw() can it be: then tickets R apart may wait at once.
   bool still_in_line(Process& p, word t, cell c) {
     const word seen = W.read(p["3w"]);
-    const word u = static_cast<word>(static_cast<word>(word{c} >> tag_at) * R + (t & (R - 1)));
-    const word known = static_cast<word>(
-        L::ticket_mask & static_cast<word>((word{mark(L::ticket_mask, place::idle)} >> tag_at) * R | (R - 1)));
-    return static_cast<word>((u - L::E(seen)) & known) < L::in_line(seen);
+    return after(L::E(seen), t, c) < L::in_line(seen);
   }
 
   /// Sleeps until its word changes; looks at W (and Q) all the same, rarely: a leaver may die before its grant.
@@ -513,18 +531,13 @@ class ticket_gate {
     }
   }
 
-  void wake_up(Process& p, word u) {
-    noted<M>(p, event::waking, u);
-    wake<M>(at(u));
-  }
-
   /// Wakes the process with ticket u. 1 if the place was given up and this call is to pass its permit on, else 0. One look is
   /// enough: whoever changes its word after we moved E looks at W next (K3).
   word grant(Process& p, word u) {
     CellVar& g = at(u);
     noted<M>(p, event::admission, u);
     const cell c = g.read(p["9"]);
-    if (is(c, u, place::waiting) || is(c, u, place::nudged) || is(c, u, place::due)) {
+    if (is(c, u, state(c)) && sleeping(c)) {
       if (g.compare_and_swap(p["10"], c, with_state(c, place::granted))) wake_up(p, u);
       return 0;
     }

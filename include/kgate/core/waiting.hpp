@@ -43,7 +43,7 @@ enum class event : unsigned char {
 template <class M>
 concept SleepingMachine = Machine<M> && requires(typename M::template Var<std::uint32_t>& v, typename M::Process& p) {
   M::sleep(p, v, std::uint32_t{0});
-  M::wake(v);
+  M::wake(p, v);
 };
 
 /// The last value seen of v: one for which done holds, or one seen when the process had looked long enough.
@@ -72,8 +72,8 @@ class spinner<M> : public M::Spinner {
 };
 
 template <class M, class V>
-void wake(V& v) {
-  if constexpr (requires { M::wake(v); }) M::wake(v);
+void wake([[maybe_unused]] typename M::Process& p, [[maybe_unused]] V& v) {
+  if constexpr (requires { M::wake(p, v); }) M::wake(p, v);
 }
 
 template <class M>

@@ -312,7 +312,7 @@ struct native_sleeping {
       for (int i = 0; i < 16 && v.value_.load(std::memory_order_relaxed) == while_it_is; ++i) cpu_relax();
     }
   }
-  static void wake(Var<std::uint32_t>& v) noexcept {
+  static void wake(Process&, Var<std::uint32_t>& v) noexcept {
     if constexpr (Policy::parks) futex_wake(v.value_, 1);
   }
 };

@@ -251,6 +251,13 @@ struct checker_machine {
     T rmw(Process& p, F&& f) {
       return observing(p, operation::rmw, [f](T old) { return std::optional<T>{f(T{old})}; });
     }
+    /// As rmw, for machines built on this one: only part(old), a small number, is observed.
+    template <class F, class Part>
+    auto rmw_seeing(Process& p, F&& f, Part&& part) {
+      const auto seen = part(decode(make(p, operation::rmw, [f](T old) { return std::optional<T>{f(T{old})}; })));
+      p.observed(static_cast<code>(seen));
+      return seen;
+    }
     template <class Predicate>
     void await(Process& p, Predicate&& until) {
       if (p.wrong_here()) return;

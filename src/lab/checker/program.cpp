@@ -55,7 +55,7 @@ local_id program::intern(int p, int passage, const checker_machine::pending& nex
 
 local_id program::start_of(int p, int passage) {
   automaton& a = automata_[p];
-  if (options_.passages > 0 && passage >= options_.passages) {
+  if (options_.passages > 0 && passage >= options_.passages_of(p)) {
     const auto [place, fresh] = a.by_key.try_emplace("done", static_cast<local_id>(a.states.size()));
     if (fresh) {
       local_state s;
@@ -118,7 +118,7 @@ transition program::known_step(int p, local_id s, code seen) {
 
 local_id program::mirror(int q, local_id s, int p, const std::function<code(int, code)>& rename) {
   std::unique_lock lock(mutex_);
-  if (local(q, s).done) return start_of(p, options_.passages);
+  if (local(q, s).done) return start_of(p, options_.passages_of(p));
   std::vector<std::pair<local_id, code>> path;  // local states of q from the passage's start to s, with what was seen at each
   for (local_id at = s; !local(q, at).starts_passage; at = local(q, at).parent)
     path.emplace_back(local(q, at).parent, local(q, at).seen);

@@ -43,6 +43,9 @@ struct transition {
 struct program_options {
   int passages = 0;  ///< how often each process goes through; 0: without limit
   mutations wrong;
+  int first_more = 0;  ///< how many passages more process 0 makes, if they are limited
+
+  int passages_of(int p) const { return passages + (p == 0 ? first_more : 0); }
 };
 
 class program {
