@@ -78,7 +78,10 @@ class basic_semaphore {
   basic_semaphore& operator=(const basic_semaphore&) = delete;
 
   /// Nobody may be waiting: the program stops if somebody is. Permits still out are forgotten.
-  ~basic_semaphore() { KGATE_EXPECTS(waiters() == 0, "semaphore destroyed while somebody waits for it"); }
+  ~basic_semaphore() {
+    process p(counts_, experience_);
+    KGATE_EXPECTS(!gate_.somebody_in_line(p), "semaphore destroyed while somebody waits for it");
+  }
 
   /// Takes w permits, all at once, waiting for them in line. Nobody who comes later is admitted before, even if it asks for
   /// less (head-of-line rule): a large request delays those behind it, and cannot be starved by them.

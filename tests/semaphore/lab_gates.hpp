@@ -34,6 +34,13 @@ using fifo_gate = wrapping_gate<checker_machine, 0, small_words>;
 using strictly_local_gate = wrapping_gate<checker_machine, 0, strictly_local_words>;
 template <int b>
 using overtaking_gate = wrapping_gate<checker_machine, b, middle_words>;
+
+/// On a machine that lets only every second sleeper be passed, as the native one does where it does not pay.
+struct reluctant_machine : checker_machine {
+  static bool may_be_passed(Process&, std::uint64_t ticket) { return ticket % 2 == 0; }
+};
+template <int b>
+using reluctant_gate = wrapping_gate<reluctant_machine, b, middle_words>;
 using slots_gate = bitmap_assignment<checker_machine, fifo_gate, std::uint8_t>;
 
 /// Watches wake-ups: the variable `woken` has a bit for each ticket (the runs draw no more than it has bits), and who wakes a
@@ -120,14 +127,14 @@ class watched_impatient_gate {
 
 template <class Algorithm>
 check_result verdicts(int N, int k, int passages, int crashes, std::vector<std::string> properties,
-                      const std::string& wrong = "", int first_more = 0) {
+                      const std::string& wrong = "", int first_more = 0, std::uint64_t memory_gigabytes = 3) {
   program_options options{.passages = passages, .wrong = {}, .first_more = first_more};
   if (!wrong.empty()) options.wrong.push_back(mutation::parse(wrong));
   program p(make_model<Algorithm>(N, k), N, k, options);
   check_request request;
   request.properties = std::move(properties);
   request.crashes = crashes;
-  request.limits.memory_max = std::uint64_t{3} << 30;
+  request.limits.memory_max = memory_gigabytes << 30;
   return check(p, request);
 }
 

@@ -15,7 +15,7 @@ TEST(KgateModelDeep, FifoN3k2ThreePassages) {
   EXPECT_EQ(got.overall(), verdict::holds) << text(got);
 }
 TEST(KgateModelDeep, FifoN4k3TwoPassages) {
-  const auto got = verdicts<fifo_gate>(4, 3, 2, 2, promised);
+  const auto got = verdicts<fifo_gate>(4, 3, 2, 2, promised, "", 0, 9);
   EXPECT_EQ(got.overall(), verdict::holds) << text(got);
 }
 TEST(KgateModelDeep, GivingUpN3k1TwoPassages) {

@@ -69,9 +69,11 @@ TEST(KgateModelVariants, OvertakingIsBounded) {
   for (const bounds b : {bounds{2, 1, 3}, bounds{3, 2, 1}}) {
     auto asked = progress;
     asked.insert(asked.end(), {"bounded-exit", "bounded-waiting"});
-    const auto got = verdicts<overtaking_gate<2>>(b.N, b.k, b.passages, b.k - 1, asked);
-    EXPECT_EQ(got.overall(), verdict::holds) << testing::PrintToString(b) << ": " << text(got);
-    EXPECT_LE(got.properties.back().figures.at(0).second, 2 + b.k);
+    for (const auto& got : {verdicts<overtaking_gate<2>>(b.N, b.k, b.passages, b.k - 1, asked),
+                            verdicts<reluctant_gate<2>>(b.N, b.k, b.passages, b.k - 1, asked)}) {
+      EXPECT_EQ(got.overall(), verdict::holds) << testing::PrintToString(b) << ": " << text(got);
+      EXPECT_LE(got.properties.back().figures.at(0).second, 2 + b.k);
+    }
   }
 }
 

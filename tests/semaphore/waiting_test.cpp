@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "kgate/core/habit.hpp"
 #include "kgate/semaphore.hpp"
 
 namespace {
@@ -153,6 +154,25 @@ TEST(semaphore_waiting, is_overtaken_more_often_with_a_larger_b) {
   EXPECT_GT(got.most_overtaken, 64U);
   EXPECT_LE(got.most_overtaken, std::uint64_t{kgate::bounded_overtaking<>::overtakings_max});
 }
+// What keeps others from being slowed down: letting loose, lingering and keeping away are tried again and again only while they
+// pay.
+TEST(semaphore_habits, are_kept_while_they_pay_and_tried_seldom_after) {
+  kgate::habit tried;
+  const auto times_in = [&](std::uint64_t occasions) {
+    std::uint64_t count = 0;
+    for (std::uint64_t i = 1; i <= occasions; ++i) count += tried.worth_it(i) ? 1 : 0;
+    return count;
+  };
+  for (std::uint64_t i = 0; i < 3; ++i) tried.learn(i, false);
+  EXPECT_EQ(times_in(1024), 1024U) << "a few failures change nothing";
+  for (int i = 0; i < 100; ++i) tried.learn(3, false);
+  EXPECT_EQ(times_in(1024), 512U) << "many on one occasion count once";
+  for (std::uint64_t i = 4; i < 100; ++i) tried.learn(i, false);
+  EXPECT_EQ(times_in(1024), 1U);
+  tried.learn(100, true);
+  EXPECT_EQ(times_in(1024), 1024U) << "one success is enough";
+}
+
 TEST(semaphore_waiting, is_counted_if_asked_for) {
   kgate::basic_semaphore<kgate::fifo, kgate::adaptive, kgate::statistics> s(1);
   s.acquire();

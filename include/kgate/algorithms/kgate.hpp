@@ -96,7 +96,7 @@ struct gate_layout {
 enum class place : unsigned char {
   idle,       ///< nobody sleeps here: the process is on its way, or inside, or gone
   waiting,    ///< its process sleeps, or is about to
-  due,        ///< the same, and nobody may pass it, for it was nudged before in vain or did not want to be: the next permit is for it
+  due,        ///< the same, and the next permit is for it: it was nudged in vain, or did not want to be passed
   granted,    ///< woken because it was admitted
   nudged,     ///< woken because there are loose permits, but not running yet
   abandoned,  ///< given up; whoever admits it passes the permit on
@@ -247,18 +247,21 @@ class ticket_gate {
   }
 
  private:
-  /// W, seen now or after a while of spinning for ticket t.
-  word watch_line(Process& p, word t) {
-    return watch<M>(
-        p["2"], W, [t](word v) { return !L::waits(v, t); },
-        [t](word v) {
-          return standing{static_cast<std::size_t>(L::ahead(v, t)), static_cast<std::size_t>(L::in_line(v))};
-        });
+  static auto admits(word t) {
+    return [t](word v) { return !L::waits(v, t); };
   }
+  static auto standing_of(word t) {
+    return [t](word v) {
+      return standing{static_cast<std::size_t>(L::ahead(v, t)), static_cast<std::size_t>(L::in_line(v))};
+    };
+  }
+  /// W, seen now or after a while of spinning for ticket t.
+  word watch_line(Process& p, word t) { return watch<M>(p["2"], W, admits(t), standing_of(t)); }
   template <class Impatient>
   bool stand_in_line(Process& p, Private& mine, Impatient& impatient) {
     const word t = mine.t();
     CellVar& own = at(t);
+    if (b == 0 && linger<M>(p["2l"], W, t, admits(t), standing_of(t))) return true;
     place as = b > 0 && !may_be_passed<M>(p, t) ? place::due : place::waiting;
     for (bool marked = false;;) {
       p.live(t, mine.given_up, mine.stamp, mine.counted, as, marked);
@@ -339,8 +342,9 @@ class ticket_gate {
   /// and every step of ours from them. As long as many of them pass in the time of a few pauses, all get on faster if we keep
   /// away for so long.
   void keep_away(Process& p, word old) {
-    if constexpr (requires { p.keep_away(L::E(old)); }) {
-      if (p.keep_away(L::E(old))) p.kept_away(L::wrapped(static_cast<word>(L::E(W.read(p["14w"])) - L::E(old) - 1)));
+    if constexpr (requires { p.keep_away(old); }) {
+      const word e = L::E(old);
+      if (p.keep_away(e)) p.kept_away(e, L::wrapped(static_cast<word>(L::E(W.read(p["14w"])) - e - 1)));
     }
   }
 
@@ -369,6 +373,15 @@ class ticket_gate {
   bool sleeps(Process& p, word t) {
     const cell c = at(t).read(p["G"]);
     return is(c, t, state(c)) && sleeping(c);
+  }
+  /// Whether somebody stands in line who has not given up.
+  bool somebody_in_line(Process& p) {
+    const word seen = look(p);
+    for (word i = 0; i < L::in_line(seen); ++i) {
+      const word t = L::wrapped(static_cast<word>(L::E(seen) + i));
+      if (!is(at(t).read(p["G"]), t, place::abandoned)) return true;
+    }
+    return false;
   }
   /// Ends the sleep of ticket t, so that its process looks around.
   void interrupt(Process& p, word t) {

@@ -4,6 +4,7 @@
 /// What an algorithm may ask of a machine beyond core/machine.hpp, and what it gets from a machine that does not offer it.
 ///
 ///  - watch: a look at a variable that may go on for a while. Elsewhere one read.
+///  - linger: looks that go on a while longer, and leave the processor to others in between. Elsewhere none.
 ///  - spinner: how many looks are worth it when a process looks by hand.
 ///  - sleep and wake: a wait for one variable that may end at any time, so that the caller looks around; whoever changes the
 ///    variable wakes the sleeper. A machine without it offers await_any.
@@ -53,6 +54,16 @@ auto watch(typename M::Process& p, V& v, Done&& done, [[maybe_unused]] Stands&& 
     return M::watch(p, v, done, stands);
   else
     return v.read(p);
+}
+
+/// Whether done came to hold for v before the process, whose ticket this is, had looked long enough.
+template <class M, class V, class Done, class Stands>
+bool linger([[maybe_unused]] typename M::Process& p, [[maybe_unused]] V& v, [[maybe_unused]] std::uint64_t ticket,
+            [[maybe_unused]] Done&& done, [[maybe_unused]] Stands&& stands) {
+  if constexpr (requires { M::linger(p, v, ticket, done, stands); })
+    return M::linger(p, v, ticket, done, stands);
+  else
+    return false;
 }
 
 /// Rounds of spinning: while (spin.again()) look; spin.won() if it was worth it. On a machine that does not spin there is

@@ -119,7 +119,7 @@ struct native_sleeping {
       }
     }
 
-    habit keeping_away;
+    habit keeping_away, lingering;
     /// Whether others make use of permits while a sleeper wakes up; and how many had been let loose when the last one was woken.
     habit letting_pass;
     std::atomic<std::uint64_t> loose_when_woken{0};
@@ -151,7 +151,9 @@ struct native_sleeping {
       for (int i = 0; i < away_pauses; ++i) cpu_relax();
       return true;
     }
-    void kept_away(std::uint64_t passed) noexcept { experience_.keeping_away.learn(passed >= away_passed_min); }
+    void kept_away(std::uint64_t occasion, std::uint64_t passed) noexcept {
+      experience_.keeping_away.learn(occasion, passed >= away_passed_min);
+    }
     /// How many overtakings there had been when this process came to stand in line, or before it left.
     std::uint64_t overtakings_before() const noexcept { return overtakings_before_; }
     void nap() noexcept {
@@ -193,7 +195,8 @@ struct native_sleeping {
                    [[maybe_unused]] std::uint64_t number) noexcept {
     if (e == event::nudging) p.experience_.loose_when_woken.store(number, std::memory_order_relaxed);
     if (e == event::nudged)
-      p.experience_.letting_pass.learn(number != p.experience_.loose_when_woken.load(std::memory_order_relaxed));
+      p.experience_.letting_pass.learn(number,
+                                       number != p.experience_.loose_when_woken.load(std::memory_order_relaxed));
     if constexpr (Statistics::counts) {
       if (e == event::wait) p.counts_.waits.fetch_add(1, std::memory_order_relaxed);
       if (e == event::overtaking) p.counts_.overtakings.fetch_add(1, std::memory_order_relaxed);
@@ -300,6 +303,43 @@ struct native_sleeping {
     }
     return seen;
   }
+
+  /// Leaves the processor to others while that lets the line move: when threads outnumber processors a little, those who are
+  /// admitted run next by themselves, and nobody need sleep or be woken. It comes to nothing if nothing moves, or if the
+  /// processor was needed for something else.
+  template <class T, class Done, class Stands>
+  static bool linger(Process& p, Var<T>& v, std::uint64_t ticket, Done&& done, Stands&& stands) noexcept {
+    if constexpr (requires { Policy::adapts; }) {
+      using clock = std::chrono::steady_clock;
+      const std::uint64_t occasion = ticket / linger_together + 1;
+      habit& lingering = p.experience_.lingering;
+      T seen = v.value_.load(std::memory_order_seq_cst);
+      if (stands(seen).in_line > linger_line * processors() || !lingering.worth_it(occasion)) return false;
+      auto before = clock::now();
+      for (int i = 0, still = 0; i < linger_max && still < linger_still_max; ++i) {
+        if (done(seen)) {
+          lingering.learn(occasion, true);
+          return true;
+        }
+        if (stands(seen).in_line > linger_line * processors()) return false;
+        sched_yield();
+        const T now = v.value_.load(std::memory_order_seq_cst);
+        still = now == seen ? still + 1 : 0;
+        seen = now;
+        const auto after = clock::now();
+        if (after - before > linger_longest) break;
+        before = after;
+      }
+      lingering.learn(occasion, done(seen));
+      return done(seen);
+    } else {
+      return false;
+    }
+  }
+  static constexpr std::size_t linger_line = 8;            ///< no more in line than so many for each processor
+  static constexpr std::uint64_t linger_together = 32;     ///< so many tickets try it together
+  static constexpr int linger_max = 64, linger_still_max = 2;
+  static constexpr std::chrono::microseconds linger_longest{200};
 
   static void sleep(Process& p, Var<std::uint32_t>& v, std::uint32_t while_it_is) noexcept {
     if constexpr (Policy::parks) {
