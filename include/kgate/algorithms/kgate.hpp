@@ -252,7 +252,7 @@ class ticket_gate {
   }
   static auto standing_of(word t) {
     return [t](word v) {
-      return standing{static_cast<std::size_t>(L::ahead(v, t)), static_cast<std::size_t>(L::in_line(v))};
+      return standing{t, static_cast<std::size_t>(L::ahead(v, t)), static_cast<std::size_t>(L::in_line(v))};
     };
   }
   /// W, seen now or after a while of spinning for ticket t.
@@ -261,7 +261,7 @@ class ticket_gate {
   bool stand_in_line(Process& p, Private& mine, Impatient& impatient) {
     const word t = mine.t();
     CellVar& own = at(t);
-    if (b == 0 && linger<M>(p["2l"], W, t, admits(t), standing_of(t))) return true;
+    if (b == 0 && linger<M>(p["2l"], W, admits(t), standing_of(t))) return true;
     place as = b > 0 && !may_be_passed<M>(p, t) ? place::due : place::waiting;
     for (bool marked = false;;) {
       p.live(t, mine.given_up, mine.stamp, mine.counted, as, marked);

@@ -11,6 +11,10 @@ namespace kgate {
 /// when what they found out differs.
 class habit {
  public:
+  /// What costs much the first time begins `doubtful`: as if it had failed often enough to be tried on one occasion in 16.
+  enum class start : unsigned char { confident, doubtful };
+  explicit habit(start how = start::confident) noexcept : failures_(how == start::doubtful ? patience_max + 4 : 0) {}
+
   /// `occasion` goes up with every occasion, whoever has it. What pays only if all do it for a while has one number for the
   /// whole while: it counts as one failure at most.
   bool worth_it(std::uint64_t occasion) const noexcept {
@@ -30,7 +34,7 @@ class habit {
  private:
   static constexpr unsigned patience_max = 3;  ///< so many failures change nothing
   static constexpr unsigned seldom_max = 10;   ///< at the most seldom, on one occasion in 2^10
-  std::atomic<unsigned> failures_{0};
+  std::atomic<unsigned> failures_;
   std::atomic<std::uint64_t> last_failure_{~std::uint64_t{0}};
 };
 

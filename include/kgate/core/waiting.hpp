@@ -21,8 +21,9 @@
 
 namespace kgate {
 
-/// Where a process stands: how many are to be admitted before it, and how many wait in all.
+/// Where a process stands: with which ticket, how many are to be admitted before it, and how many wait in all.
 struct standing {
+  std::uint64_t ticket;
   std::size_t ahead;
   std::size_t in_line;
 };
@@ -56,12 +57,12 @@ auto watch(typename M::Process& p, V& v, Done&& done, [[maybe_unused]] Stands&& 
     return v.read(p);
 }
 
-/// Whether done came to hold for v before the process, whose ticket this is, had looked long enough.
+/// Whether done came to hold for v before the process had looked long enough.
 template <class M, class V, class Done, class Stands>
-bool linger([[maybe_unused]] typename M::Process& p, [[maybe_unused]] V& v, [[maybe_unused]] std::uint64_t ticket,
-            [[maybe_unused]] Done&& done, [[maybe_unused]] Stands&& stands) {
-  if constexpr (requires { M::linger(p, v, ticket, done, stands); })
-    return M::linger(p, v, ticket, done, stands);
+bool linger([[maybe_unused]] typename M::Process& p, [[maybe_unused]] V& v, [[maybe_unused]] Done&& done,
+            [[maybe_unused]] Stands&& stands) {
+  if constexpr (requires { M::linger(p, v, done, stands); })
+    return M::linger(p, v, done, stands);
   else
     return false;
 }

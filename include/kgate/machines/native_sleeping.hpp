@@ -119,15 +119,16 @@ struct native_sleeping {
       }
     }
 
-    habit keeping_away, lingering;
+    habit keeping_away;
+    habit lingering{habit::start::doubtful};
     /// Whether others make use of permits while a sleeper wakes up; and how many had been let loose when the last one was woken.
-    habit letting_pass;
+    habit letting_pass{habit::start::doubtful};
     std::atomic<std::uint64_t> loose_when_woken{0};
 
    private:
     static constexpr bool adapts = requires { Policy::adapts; };
     static constexpr unsigned trials_min = 16, trials_max = 1024;
-    std::atomic<int> spins_{Policy::spins};
+    std::atomic<int> spins_{adapts ? Policy::spins / 16 : Policy::spins};
     std::atomic<unsigned> waits_{0};
     std::atomic<unsigned> trials_{trials_min};  ///< one wait in so many is a trial
   };
@@ -172,9 +173,12 @@ struct native_sleeping {
       using namespace std::chrono;
       nanoseconds length = look_;
       look_ = std::min<nanoseconds>(2 * look_, milliseconds(160));
-      if (patient_ != nullptr && patient_->deadline != patience::clock::time_point::max())
+      if (has_deadline())
         length = std::clamp<nanoseconds>(patient_->deadline - patience::clock::now(), nanoseconds(1), length);
       return {length.count() / 1'000'000'000, length.count() % 1'000'000'000};
+    }
+    bool has_deadline() const noexcept {
+      return patient_ != nullptr && patient_->deadline != patience::clock::time_point::max();
     }
 
     /// A fifth of a microsecond or less, in which a lone thread passes ten times and more.
@@ -185,6 +189,7 @@ struct native_sleeping {
     Experience& experience_;
     const patience* patient_;
     std::uint64_t overtakings_before_ = 0;
+    bool looks_ = true;  ///< whether it looks around from time to time while it sleeps
     std::chrono::nanoseconds look_ = std::chrono::milliseconds(20);
   };
 
@@ -256,6 +261,12 @@ struct native_sleeping {
         if (until(i, at(i).read(p))) return i;
   }
 
+  /// A line is long if more wait than so many for each processor. In a long one nobody lingers, and only every sixteenth sleeper
+  /// looks around by itself (decision 15): a time-out is a good part of what sleeping costs, and a thread does not die without its
+  /// program, so that a leaver may be late with its wake-up but does come.
+  static constexpr std::size_t long_line = 8;
+  static constexpr std::uint64_t looks_each = 16;
+
   class Spinner {
    public:
     explicit Spinner(Process& p) noexcept : experience_(p.experience_), budget_(experience_.budget()) {}
@@ -287,10 +298,11 @@ struct native_sleeping {
   static T watch(Process& p, Var<T>& v, Done&& done, Stands&& stands) noexcept {
     T seen = v.value_.load(std::memory_order_seq_cst);
     if (done(seen)) return seen;
-    [[maybe_unused]] const std::size_t crowd = processors();
+    const std::size_t crowd = processors();
     Spinner spin(p);
     for (;;) {
       const standing s = stands(seen);
+      p.looks_ = s.in_line <= long_line * crowd || s.ticket % looks_each == 0;
       if (s.ahead > 0) break;
       if constexpr (requires { Policy::adapts; })
         if (s.in_line >= crowd) break;
@@ -308,20 +320,20 @@ struct native_sleeping {
   /// admitted run next by themselves, and nobody need sleep or be woken. It comes to nothing if nothing moves, or if the
   /// processor was needed for something else.
   template <class T, class Done, class Stands>
-  static bool linger(Process& p, Var<T>& v, std::uint64_t ticket, Done&& done, Stands&& stands) noexcept {
+  static bool linger(Process& p, Var<T>& v, Done&& done, Stands&& stands) noexcept {
     if constexpr (requires { Policy::adapts; }) {
       using clock = std::chrono::steady_clock;
-      const std::uint64_t occasion = ticket / linger_together + 1;
-      habit& lingering = p.experience_.lingering;
       T seen = v.value_.load(std::memory_order_seq_cst);
-      if (stands(seen).in_line > linger_line * processors() || !lingering.worth_it(occasion)) return false;
+      const std::uint64_t occasion = stands(seen).ticket / linger_together + 1;  // not 0, which suits every habit
+      habit& lingering = p.experience_.lingering;
+      if (stands(seen).in_line > long_line * processors() || !lingering.worth_it(occasion)) return false;
       auto before = clock::now();
       for (int i = 0, still = 0; i < linger_max && still < linger_still_max; ++i) {
         if (done(seen)) {
           lingering.learn(occasion, true);
           return true;
         }
-        if (stands(seen).in_line > linger_line * processors()) return false;
+        if (stands(seen).in_line > long_line * processors()) return false;
         sched_yield();
         const T now = v.value_.load(std::memory_order_seq_cst);
         still = now == seen ? still + 1 : 0;
@@ -336,16 +348,19 @@ struct native_sleeping {
       return false;
     }
   }
-  static constexpr std::size_t linger_line = 8;            ///< no more in line than so many for each processor
-  static constexpr std::uint64_t linger_together = 32;     ///< so many tickets try it together
+  static constexpr std::uint64_t linger_together = 32;  ///< so many tickets try it together
   static constexpr int linger_max = 64, linger_still_max = 2;
   static constexpr std::chrono::microseconds linger_longest{200};
 
   static void sleep(Process& p, Var<std::uint32_t>& v, std::uint32_t while_it_is) noexcept {
     if constexpr (Policy::parks) {
       note(p, event::wait, 0);
-      const std::timespec length = p.next_look();
-      futex_wait(v.value_, while_it_is, &length);
+      if (p.looks_ || p.has_deadline()) {
+        const std::timespec length = p.next_look();
+        futex_wait(v.value_, while_it_is, &length);
+      } else {
+        futex_wait(v.value_, while_it_is);
+      }
     } else if constexpr (Policy::yields) {
       sched_yield();
     } else {
