@@ -139,7 +139,7 @@ class basic_semaphore {
     KGATE_EXPECTS(w >= 1 && w <= max(), "release of fewer than one permit, or of more than there can be");
     process p(counts_, experience_);
     if constexpr (Fairness::overtakings_max > 0) {
-      if (w == 1 && gate_.let_loose(p)) [[unlikely]]
+      if (w == 1 && algorithm::somebody_asleep(gate_.look_before(p)) && let_loose()) [[unlikely]]
         return;
     }
     const word old = gate_.put_back(p, static_cast<word>(w));
@@ -229,6 +229,11 @@ class basic_semaphore {
     return now + std::chrono::ceil<patience::clock::duration>(timeout);
   }
 
+  /// Instead of a release. False: there is nobody to be passed.
+  [[gnu::noinline]] bool let_loose() {
+    process p(counts_, experience_);
+    return gate_.let_loose(p);
+  }
   /// After a release that found somebody in line, or others inside, or more free permits than there seemed to be.
   [[gnu::noinline]] void settle(word old, word w) {
     process p(counts_, experience_);

@@ -171,8 +171,8 @@ TEST(semaphore_habits, are_kept_while_they_pay_and_tried_seldom_after) {
   EXPECT_EQ(times_in(1024), 1U);
   tried.learn(100, true);
   EXPECT_EQ(times_in(1024), 1024U) << "one success is enough";
-  EXPECT_TRUE(kgate::habit(kgate::habit::start::doubtful).worth_it(16));
-  EXPECT_FALSE(kgate::habit(kgate::habit::start::doubtful).worth_it(8));
+  EXPECT_TRUE(kgate::habit(kgate::habit::start::doubtful).worth_it(8));
+  EXPECT_FALSE(kgate::habit(kgate::habit::start::doubtful).worth_it(4));
 }
 
 TEST(semaphore_waiting, is_counted_if_asked_for) {

@@ -11,9 +11,9 @@ namespace kgate {
 /// when what they found out differs.
 class habit {
  public:
-  /// What costs much the first time begins `doubtful`: as if it had failed often enough to be tried on one occasion in 16.
+  /// What costs much the first time begins `doubtful`: as if it had failed often enough to be tried on one occasion in 8.
   enum class start : unsigned char { confident, doubtful };
-  explicit habit(start how = start::confident) noexcept : failures_(how == start::doubtful ? patience_max + 4 : 0) {}
+  explicit habit(start how = start::confident) noexcept : failures_(how == start::doubtful ? patience_max + 3 : 0) {}
 
   /// `occasion` goes up with every occasion, whoever has it. What pays only if all do it for a while has one number for the
   /// whole while: it counts as one failure at most.

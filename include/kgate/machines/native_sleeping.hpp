@@ -348,7 +348,7 @@ struct native_sleeping {
       return false;
     }
   }
-  static constexpr std::uint64_t linger_together = 32;  ///< so many tickets try it together
+  static constexpr std::uint64_t linger_together = 64;  ///< so many tickets try it together
   static constexpr int linger_max = 64, linger_still_max = 2;
   static constexpr std::chrono::microseconds linger_longest{200};
 
