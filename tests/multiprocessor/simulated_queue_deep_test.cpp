@@ -26,19 +26,18 @@ struct table_row {
   const char* id;
   long microseconds_64, remote_64, microseconds_4096, remote_4096;
 };
-const std::map<queue_figure, std::vector<table_row>> document{
-    {queue_figure::fig10,
-     {{"mcs", 157, 9, 102, 8},
-      {"k-1", 53, 25, 9810, 3046},
-      {"k-4", 41, 82, 2730, 4004},
-      {"k-16", 30, 198, 691, 4105},
-      {"tree-16", 26, 286, 34, 704}}},
-    {queue_figure::fig11,
-     {{"mcs", 355, 6, 179, 4},
-      {"k-1", 823, 91, 65154, 6151},
-      {"k-4", 338, 173, 16348, 6189},
-      {"k-16", 209, 398, 4100, 6278},
-      {"tree-16", 224, 535, 221, 1332}}}};
+const std::map<queue_figure, std::vector<table_row>> document{{queue_figure::fig10,
+                                                               {{"mcs", 157, 9, 102, 8},
+                                                                {"k-1", 53, 25, 9810, 3046},
+                                                                {"k-4", 41, 82, 2730, 4004},
+                                                                {"k-16", 30, 198, 691, 4105},
+                                                                {"tree-16", 26, 286, 34, 704}}},
+                                                              {queue_figure::fig11,
+                                                               {{"mcs", 355, 6, 179, 4},
+                                                                {"k-1", 823, 91, 65154, 6151},
+                                                                {"k-4", 338, 173, 16348, 6189},
+                                                                {"k-16", 209, 398, 4100, 6278},
+                                                                {"tree-16", 224, 535, 221, 1332}}}};
 
 TEST(SimulatedQueueDeep, GrowsAsTheoremsSayUpTo4096Processors) {
   for (const queue_figure figure : {queue_figure::fig10, queue_figure::fig11}) {
@@ -74,22 +73,22 @@ std::map<std::string, answer> answers(queue_figure figure) {
 
 TEST(SimulatedQueueDeep, Figure10AtThePapersSize) {
   EXPECT_EQ(answers(queue_figure::fig10), (std::map<std::string, answer>{{"mcs-collapses", answer::yes},
-                                                                        {"herlihy-degrades", answer::yes},
-                                                                        {"assignment-wins", answer::yes},
-                                                                        {"larger-k", answer::no},
-                                                                        {"full-worse", answer::yes},
-                                                                        {"one-beats-mcs", answer::yes},
-                                                                        {"copying", answer::yes}}));
+                                                                         {"herlihy-degrades", answer::yes},
+                                                                         {"assignment-wins", answer::yes},
+                                                                         {"larger-k", answer::no},
+                                                                         {"full-worse", answer::yes},
+                                                                         {"one-beats-mcs", answer::yes},
+                                                                         {"copying", answer::yes}}));
 }
 
 TEST(SimulatedQueueDeep, Figure11AtThePapersSize) {
   EXPECT_EQ(answers(queue_figure::fig11), (std::map<std::string, answer>{{"mcs-collapses", answer::yes},
-                                                                        {"herlihy-degrades", answer::yes},
-                                                                        {"assignment-wins", answer::yes},
-                                                                        {"larger-k", answer::yes},
-                                                                        {"full-worse", answer::yes},
-                                                                        {"one-beats-mcs", answer::yes},
-                                                                        {"copying", answer::yes}}));
+                                                                         {"herlihy-degrades", answer::yes},
+                                                                         {"assignment-wins", answer::yes},
+                                                                         {"larger-k", answer::yes},
+                                                                         {"full-worse", answer::yes},
+                                                                         {"one-beats-mcs", answer::yes},
+                                                                         {"copying", answer::yes}}));
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ class futex_word {
   using Process = checker_machine::Process;
   using cell = std::uint32_t;
 
-  futex_word(checker_machine::Memory& memory, variable description, cell initial) : all_(memory, description, initial) {}
+  futex_word(checker_machine::Memory& memory, variable description, cell initial)
+      : all_(memory, description, initial) {}
 
   cell read(Process& p) { return all_.rmw_seeing(p, unchanged, value); }
   bool compare_and_swap(Process& p, cell expected, cell desired) {

@@ -102,6 +102,11 @@ TEST(KgateModelVariants, NoWakeUpIsLost) {
   EXPECT_EQ(enough.overall(), verdict::holds) << text(enough);
   const auto shared = verdicts<sleeping_gate<0, 2>>(4, 2, 1, 0, progress, "", 1);
   EXPECT_EQ(shared.overall(), verdict::holds) << text(shared);
+  for (const bounds b : {bounds{2, 1, 2}, bounds{3, 1, 1}, bounds{3, 2, 1}}) {
+    const auto giving_up =
+        verdicts<basic_impatient_gate<futex_machine, sleeping_gate<0, 2>>>(b.N, b.k, b.passages, 0, progress);
+    EXPECT_EQ(giving_up.overall(), verdict::holds) << testing::PrintToString(b) << ": " << text(giving_up);
+  }
   const auto overtaking = verdicts<sleeping_gate<2, 2>>(3, 1, 1, 0, progress);
   EXPECT_EQ(overtaking.overall(), verdict::holds) << text(overtaking);
   const auto two_inside = verdicts<sleeping_gate<2, 4>>(3, 2, 1, 0, progress);

@@ -32,8 +32,8 @@
 ///              2^ticket_bits tickets may mistake its place for a new one.
 /// Memory model sequential consistency; K3 needs it
 /// Evidence     tests/semaphore: model_test (all promises at N=3 k=1,2 and N=4 k=2,3, tickets wrapping, giving up, b = 2, mutants,
-///              remote references), overtaking_test (K5 counted exactly under hostile schedules), stress_test, waiting_test
-///              and misuse_test on real threads
+///              remote references; K3 with the kernel's way to sleep, also with fewer places than processes), overtaking_test (K5
+///              counted exactly under hostile schedules), stress_test, waiting_test and misuse_test on real threads
 
 #include <algorithm>
 #include <bit>
@@ -42,55 +42,12 @@
 #include <limits>
 #include <type_traits>
 
+#include "kgate/algorithms/kgate_layout.hpp"
 #include "kgate/core/fixed_array.hpp"
 #include "kgate/core/machine.hpp"
 #include "kgate/core/waiting.hpp"
 
 namespace kgate {
-
-/// How W, G and Q are packed. The tickets fill the word, so that they wrap by themselves.
-template <class Word = std::uint64_t, class Cell = std::uint32_t, int CountBits = 32>
-struct gate_layout {
-  using word = Word;
-  using cell = Cell;
-  static constexpr int ticket_bits = std::numeric_limits<word>::digits - CountBits;
-  static constexpr int tag_bits = std::numeric_limits<cell>::digits - 3;
-
-  /// Whether a sleeper looks at W from time to time. Without it waiting is local in the strict sense, and a leaver that dies
-  /// before its grant can leave a waiter asleep for ever: for study.
-  static constexpr bool looks_around = true;
-
-  static constexpr word one_ticket = static_cast<word>(word{1} << CountBits);
-  static constexpr word count_mask = static_cast<word>(one_ticket - 1);
-  static constexpr word bias = static_cast<word>(word{1} << (CountBits - 1));
-  static constexpr word ticket_mask = static_cast<word>(static_cast<word>(~word{0}) >> CountBits);
-  /// The most permits, and the most places in line.
-  static constexpr word permits_max = static_cast<word>(bias - 1);
-
-  static constexpr word wrapped(word t) { return static_cast<word>(t & ticket_mask); }
-  static constexpr word E(word v) { return static_cast<word>(v >> CountBits); }
-  static constexpr word C(word v) { return static_cast<word>(v & count_mask); }
-  static constexpr word next_ticket(word v) { return wrapped(static_cast<word>(E(v) + C(v) - bias)); }
-  static constexpr word make(word first, word k) {
-    return static_cast<word>(first << CountBits) | static_cast<word>(bias - k);
-  }
-  /// What to add to W to hand back n permits: n more tickets admitted, n fewer outstanding.
-  static constexpr word handing_back(word n) { return static_cast<word>(n * static_cast<word>(one_ticket - 1)); }
-  /// Asked for in vain: how many tickets wait.
-  static constexpr word in_line(word v) { return C(v) > bias ? static_cast<word>(C(v) - bias) : word{0}; }
-  static constexpr word free(word v) { return C(v) < bias ? static_cast<word>(bias - C(v)) : word{0}; }
-  /// Whether w permits are free: C + w <= bias, asked of one bit.
-  static constexpr bool had_free(word v, word w) { return ((v + w - 1) & bias) == 0; }
-  /// Whether w of the k permits are out and nobody is in line.
-  static constexpr bool had_out(word v, word k, word w) {
-    using count = std::conditional_t<CountBits == 32, std::uint32_t, word>;  // so that nothing need be masked
-    return (static_cast<count>(static_cast<count>(v) + static_cast<count>(k)) & static_cast<count>(count_mask)) ==
-           static_cast<count>(bias + w);
-  }
-  /// How many tickets are to be admitted before t is.
-  static constexpr word ahead(word v, word t) { return wrapped(static_cast<word>(t - E(v))); }
-  static constexpr bool waits(word v, word t) { return ahead(v, t) < in_line(v); }
-};
 
 /// The states of a place in line.
 enum class place : unsigned char {

@@ -226,7 +226,8 @@ struct checker_machine {
       silent(p, operation::write, [value](T) { return std::optional<T>{value}; });
     }
     T fetch_add(Process& p, T delta) {
-      return observing(p, operation::fetch_add, [delta](T old) { return std::optional<T>{static_cast<T>(old + delta)}; });
+      return observing(p, operation::fetch_add,
+                       [delta](T old) { return std::optional<T>{static_cast<T>(old + delta)}; });
     }
     bool test_and_set(Process& p) {
       return observing(p, operation::test_and_set, [](T) { return std::optional<T>{T(true)}; });
@@ -288,7 +289,8 @@ struct checker_machine {
       if (memory_.at(index_).safe()) begin(p, op);
       return p.access(op, index_, [&](code seen) {
         effect e;
-        if (const std::optional<T> value = next(decode(seen))) e.written = memory_.at(index_).values.intern(to_bytes(*value));
+        if (const std::optional<T> value = next(decode(seen)))
+          e.written = memory_.at(index_).values.intern(to_bytes(*value));
         return e;
       });
     }

@@ -8,7 +8,8 @@ namespace kgate::lab {
 
 void program::automaton::chunked::push_back(local_state s) {
   const std::size_t chunk = size_ >> bits;
-  if (chunk == chunks_max) throw std::length_error("a process has more than 16 million local states: does its text lack live(...)?");
+  if (chunk == chunks_max)
+    throw std::length_error("a process has more than 16 million local states: does its text lack live(...)?");
   if (!chunks_[chunk]) chunks_[chunk].reset(new local_state[std::size_t{1} << bits]);
   chunks_[chunk][size_ & ((std::size_t{1} << bits) - 1)] = std::move(s);
   ++size_;
@@ -119,7 +120,8 @@ transition program::known_step(int p, local_id s, code seen) {
 local_id program::mirror(int q, local_id s, int p, const std::function<code(int, code)>& rename) {
   std::unique_lock lock(mutex_);
   if (local(q, s).done) return start_of(p, options_.passages_of(p));
-  std::vector<std::pair<local_id, code>> path;  // local states of q from the passage's start to s, with what was seen at each
+  std::vector<std::pair<local_id, code>>
+      path;  // local states of q from the passage's start to s, with what was seen at each
   for (local_id at = s; !local(q, at).starts_passage; at = local(q, at).parent)
     path.emplace_back(local(q, at).parent, local(q, at).seen);
   local_id here = start_of(p, local(q, s).passage);

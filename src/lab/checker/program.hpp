@@ -20,14 +20,14 @@ using local_id = std::uint32_t;
 
 struct local_state {
   operation op = operation::none;
-  int variable = -1;             ///< what the next access touches; -1: a step of its own that touches nothing
-  std::string label;             ///< the paper's label of the next access
+  int variable = -1;  ///< what the next access touches; -1: a step of its own that touches nothing
+  std::string label;  ///< the paper's label of the next access
   region where = region::remainder;
-  bool waiting = false;          ///< in its entry, past the doorway
-  int name = -1;                 ///< the name held inside, -1 if none
-  bool done = false;             ///< all passages made: never moves again
+  bool waiting = false;  ///< in its entry, past the doorway
+  int name = -1;         ///< the name held inside, -1 if none
+  bool done = false;     ///< all passages made: never moves again
   int passage = 0;
-  local_id parent = 0;           ///< the local state this one was first reached from, by observing `seen`
+  local_id parent = 0;  ///< the local state this one was first reached from, by observing `seen`
   code seen = 0;
   bool starts_passage = false;
 };
@@ -98,7 +98,7 @@ class program {
      private:
       static constexpr unsigned bits = 10;
       static constexpr std::size_t chunks_max = 1 << 14;
-      std::unique_ptr<std::unique_ptr<local_state[]>[]> chunks_{new std::unique_ptr<local_state[]>[chunks_max]};
+      std::unique_ptr<std::unique_ptr<local_state[]>[]> chunks_ { new std::unique_ptr<local_state[]>[ chunks_max ] };
       std::size_t size_ = 0;
     };
     chunked states;
