@@ -229,7 +229,7 @@ sample run_guarded(const peer& who, const cell& what, double limit) {
   const int ended = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
   must(ended >= 0, "pidfd_open");
   pollfd until{ended, POLLIN, 0};
-  if (::poll(&until, 1, static_cast<int>(1000 * limit)) == 0) ::kill(child, SIGKILL);
+  if (::poll(&until, 1, static_cast<int>(1000 * limit)) != 1) ::kill(child, SIGKILL);
   ::close(ended);
   int status = 0;
   ::waitpid(child, &status, 0);

@@ -125,16 +125,23 @@ class watched_impatient_gate {
   gate gate_;
 };
 
+/// What a run may have beyond the usual.
+struct unusual {
+  std::string wrong = {};       ///< an error made on purpose
+  int first_more = 0;           ///< passages of process 0 beyond those of the others
+  std::uint64_t gigabytes = 3;  ///< of memory, at most
+};
+
 template <class Algorithm>
 check_result verdicts(int N, int k, int passages, int crashes, std::vector<std::string> properties,
-                      const std::string& wrong = "", int first_more = 0, std::uint64_t memory_gigabytes = 3) {
-  program_options options{.passages = passages, .wrong = {}, .first_more = first_more};
-  if (!wrong.empty()) options.wrong.push_back(mutation::parse(wrong));
+                      const unusual& run = {}) {
+  program_options options{.passages = passages, .wrong = {}, .first_more = run.first_more};
+  if (!run.wrong.empty()) options.wrong.push_back(mutation::parse(run.wrong));
   program p(make_model<Algorithm>(N, k), N, k, options);
   check_request request;
   request.properties = std::move(properties);
   request.crashes = crashes;
-  request.limits.memory_max = memory_gigabytes << 30;
+  request.limits.memory_max = run.gigabytes << 30;
   return check(p, request);
 }
 

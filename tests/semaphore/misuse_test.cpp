@@ -59,6 +59,22 @@ TYPED_TEST(semaphore_misuse, destroying_it_under_a_waiter_stops_the_program) {
       "destroyed while somebody waits");
 }
 
+// One that has drawn its ticket and does not sleep yet is in line all the same: that is what the destructor asks.
+TEST(semaphore_misuse_in_line, is_also_who_does_not_sleep_yet) {
+  using machine = kgate::native_sleeping<>;
+  using gate = kgate::ticket_gate<machine>;
+  machine::Memory memory;
+  kgate::no_statistics uncounted;
+  machine::Experience experience;
+  machine::Process p(uncounted, experience);
+  gate one(memory, 4, 1);
+  gate::Private first, second;
+  EXPECT_TRUE(one.enter(p, first, 1));
+  EXPECT_FALSE(one.somebody_in_line(p));
+  EXPECT_FALSE(one.enter(p, second, 1));
+  EXPECT_FALSE(one.sleeps(p, second.t()));
+  EXPECT_TRUE(one.somebody_in_line(p));
+}
 TYPED_TEST(semaphore_misuse, destroying_it_after_a_wait_was_given_up_is_fine) {
   TypeParam s(1);
   s.acquire();

@@ -15,7 +15,7 @@ TEST(KgateModelDeep, FifoN3k2ThreePassages) {
   EXPECT_EQ(got.overall(), verdict::holds) << text(got);
 }
 TEST(KgateModelDeep, FifoN4k3TwoPassages) {
-  const auto got = verdicts<fifo_gate>(4, 3, 2, 2, promised, "", 0, 9);
+  const auto got = verdicts<fifo_gate>(4, 3, 2, 2, promised, {.gigabytes = 9});
   EXPECT_EQ(got.overall(), verdict::holds) << text(got);
 }
 TEST(KgateModelDeep, GivingUpN3k1TwoPassages) {
@@ -28,7 +28,7 @@ TEST(KgateModelDeep, OvertakingN3k1) {
 }
 TEST(KgateModelDeep, NoWakeUpIsLostN3k2Overtaking) {
   const auto got =
-      verdicts<sleeping_gate<2, 2>>(3, 2, 1, 0, {"k-exclusion", "deadlock-free", "starvation-free"}, "", 1);
+      verdicts<sleeping_gate<2, 2>>(3, 2, 1, 0, {"k-exclusion", "deadlock-free", "starvation-free"}, {.first_more = 1});
   EXPECT_EQ(got.overall(), verdict::holds) << text(got);
 }
 

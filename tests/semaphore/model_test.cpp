@@ -100,7 +100,7 @@ TEST(KgateModelVariants, GrantsAloneSufficeUntilALeaverCrashes) {
 TEST(KgateModelVariants, NoWakeUpIsLost) {
   const auto enough = verdicts<sleeping_gate<0, 4>>(3, 2, 2, 0, progress);
   EXPECT_EQ(enough.overall(), verdict::holds) << text(enough);
-  const auto shared = verdicts<sleeping_gate<0, 2>>(4, 2, 1, 0, progress, "", 1);
+  const auto shared = verdicts<sleeping_gate<0, 2>>(4, 2, 1, 0, progress, {.first_more = 1});
   EXPECT_EQ(shared.overall(), verdict::holds) << text(shared);
   for (const bounds b : {bounds{2, 1, 2}, bounds{3, 1, 1}, bounds{3, 2, 1}}) {
     const auto giving_up =
@@ -111,6 +111,11 @@ TEST(KgateModelVariants, NoWakeUpIsLost) {
   EXPECT_EQ(overtaking.overall(), verdict::holds) << text(overtaking);
   const auto two_inside = verdicts<sleeping_gate<2, 4>>(3, 2, 1, 0, progress);
   EXPECT_EQ(two_inside.overall(), verdict::holds) << text(two_inside);
+  // A leaver that does not wake whom it has granted, and one who finds a sleeper at his place and does not see to it.
+  const auto unwoken = verdicts<sleeping_gate<0, 4>>(3, 2, 2, 0, progress, {.wrong = "drop:10w"});
+  EXPECT_EQ(unwoken.overall(), verdict::violated) << text(unwoken);
+  const auto unseen = verdicts<sleeping_gate<0, 2>>(4, 2, 1, 0, progress, {.wrong = "drop:4g", .first_more = 1});
+  EXPECT_EQ(unseen.overall(), verdict::violated) << text(unseen);
 }
 
 TEST(KgateRmr, TwoAloneAndEveryLookHasItsPrice) {
@@ -140,21 +145,21 @@ TEST(KgateMutants, AreCaught) {
   for (const mutant m :
        {mutant{"force:1=0", "everybody draws the same ticket"}, mutant{"drop:8", "a leaver keeps its permit"},
         mutant{"force:5=0", "who has registered believes itself admitted"}}) {
-    const auto got = verdicts<fifo_gate>(3, 2, 1, 1, progress, m.wrong);
+    const auto got = verdicts<fifo_gate>(3, 2, 1, 1, progress, {.wrong = m.wrong});
     EXPECT_EQ(got.overall(), verdict::violated) << m.wrong << ", " << m.why << ": " << text(got);
   }
   for (const mutant m :
        {mutant{"drop:9", "a leaver does not look who is next"}, mutant{"drop:10", "a leaver does not grant"},
         mutant{"defer:4", "a waiter looks at W before it says that it waits"},
         mutant{"force:5=112", "a waiter does not look at W after saying so"}}) {
-    const auto got = verdicts<strictly_local_gate>(3, 1, 2, 0, progress, m.wrong);
+    const auto got = verdicts<strictly_local_gate>(3, 1, 2, 0, progress, {.wrong = m.wrong});
     EXPECT_EQ(got.overall(), verdict::violated) << m.wrong << ", " << m.why << ": " << text(got);
   }
   for (const mutant m : {mutant{"drop:18", "who gives up does not look whether it was admitted meanwhile"},
                          mutant{"drop:11", "an abandoned place is not passed on"},
                          mutant{"force:10=1", "two pass on the same abandoned place"},
                          mutant{"force:21=1", "who gave up takes back a permit that was passed on"}}) {
-    const auto got = verdicts<impatient_gate>(3, 1, 1, 0, progress, m.wrong);
+    const auto got = verdicts<impatient_gate>(3, 1, 1, 0, progress, {.wrong = m.wrong});
     EXPECT_EQ(got.overall(), verdict::violated) << m.wrong << ", " << m.why << ": " << text(got);
   }
 }

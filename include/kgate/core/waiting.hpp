@@ -10,6 +10,7 @@
 ///    variable wakes the sleeper. A machine without it offers await_any.
 ///  - nap: lets others run, when there is nothing to sleep on.
 ///  - give_way: a short delay after a collision. Elsewhere none.
+///  - keep_away and kept_away: a delay beside others who pass, and what came of it. Elsewhere none.
 ///  - may_be_passed: whether a sleeper had better let others pass it until it runs. Elsewhere yes.
 ///  - notes: something worth counting happened. Elsewhere ignored.
 

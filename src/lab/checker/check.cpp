@@ -75,6 +75,8 @@ class checking {
   checking(program& p, const check_request& request) : program_(p), request_(request), watch_(request.limits) {}
 
   check_result run() {
+    if (request_.symmetry && program_.options().first_more > 0)
+      throw std::invalid_argument("processes that make different numbers of passages are not alike: no symmetry");
     explore_options options;
     options.crashes = request_.crashes;
     options.contention = request_.contention;
@@ -142,7 +144,8 @@ class checking {
         return violated(r, s, "the exit takes more than one step");
     if (r.name != "fifo-enabling")
       if (const state_id s = find_not_full(*graph_, *depths_, *enabling_, program_.k()); s != no_state)
-        return violated(r, s, "the number of enabled processes is not that of the free places, or of those in their entry");
+        return violated(r, s,
+                        "the number of enabled processes is not that of the free places, or of those in their entry");
     if (r.name != "l-full") fifo_enabling(r);
   }
 
@@ -155,7 +158,9 @@ class checking {
     lasso run;
     run.victim = found->victim;
     violated(r, found->from,
-             fmt::format("process {} arrives and enters while process {} waits and is not enabled", found->overtaker, found->victim), run);
+             fmt::format("process {} arrives and enters while process {} waits and is not enabled", found->overtaker,
+                         found->victim),
+             run);
     r.counterexample->schedule.insert(r.counterexample->schedule.end(), found->steps.begin(), found->steps.end());
   }
 

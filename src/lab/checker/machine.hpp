@@ -255,7 +255,12 @@ struct checker_machine {
     /// As rmw, for machines built on this one: only part(old), a small number, is observed.
     template <class F, class Part>
     auto rmw_seeing(Process& p, F&& f, Part&& part) {
-      const auto seen = part(decode(make(p, operation::rmw, [f](T old) { return std::optional<T>{f(T{old})}; })));
+      using seen_part = decltype(part(std::declval<T>()));
+      if (const mutation* m = p.wrong_here()) {
+        if (m->what == mutation::kind::defer) throw std::invalid_argument("this step cannot be deferred");
+        return static_cast<seen_part>(m->value);
+      }
+      const seen_part seen = part(decode(make(p, operation::rmw, [f](T old) { return std::optional<T>{f(T{old})}; })));
       p.observed(static_cast<code>(seen));
       return seen;
     }

@@ -240,6 +240,7 @@ class search {
 }  // namespace
 
 operations_result explore_operations(program& p, const operations_request& request) {
+  if (p.options().first_more > 0) throw std::invalid_argument("operations are explored with as many by each process");
   const int operations = p.N() * p.options().passages;
   if (operations < 1 || operations > operations_max)
     throw std::invalid_argument(
