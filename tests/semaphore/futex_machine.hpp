@@ -81,4 +81,24 @@ struct sleeping_gate : ticket_gate<futex_machine, b> {
       : base(memory, places, k, base::layout::ticket_mask - 1) {}
 };
 
+/// Wrong: takes its place without regard to who sleeps there, admitted and not woken yet.
+template <int places>
+struct hasty_gate : sleeping_gate<0, places> {
+  using base = sleeping_gate<0, places>;
+  using base::base;
+  using typename base::Private;
+  using typename base::Process;
+  void acquire(Process& p, Private& mine) {
+    if (!this->enter(p, mine, 1)) {
+      const auto t = mine.t();
+      const auto c = this->at(t).read(p["3"]);
+      const auto seen = this->look(p);
+      if (base::layout::waits(seen, t) && base::layout::ahead(seen, t) < places)
+        this->at(t).compare_and_swap(p["4"], c, this->mark(t, place::waiting));
+      this->wait(p, mine);
+    }
+    p.live();
+  }
+};
+
 }  // namespace kgate::lab

@@ -111,10 +111,10 @@ TEST(KgateModelVariants, NoWakeUpIsLost) {
   EXPECT_EQ(overtaking.overall(), verdict::holds) << text(overtaking);
   const auto two_inside = verdicts<sleeping_gate<2, 4>>(3, 2, 1, 0, progress);
   EXPECT_EQ(two_inside.overall(), verdict::holds) << text(two_inside);
-  // A leaver that does not wake whom it has granted, and one who finds a sleeper at his place and does not see to it.
+  // A leaver that does not wake whom it has granted, and one who takes a place where somebody still sleeps.
   const auto unwoken = verdicts<sleeping_gate<0, 4>>(3, 2, 2, 0, progress, {.wrong = "drop:10w"});
   EXPECT_EQ(unwoken.overall(), verdict::violated) << text(unwoken);
-  const auto unseen = verdicts<sleeping_gate<0, 2>>(4, 2, 1, 0, progress, {.wrong = "drop:4g", .first_more = 1});
+  const auto unseen = verdicts<hasty_gate<2>>(4, 2, 1, 0, progress, {.first_more = 1});
   EXPECT_EQ(unseen.overall(), verdict::violated) << text(unseen);
 }
 

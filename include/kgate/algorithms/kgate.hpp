@@ -435,6 +435,7 @@ class ticket_gate {
   /// How many may leave before a hovering process draws its ticket.
   static constexpr word passes_max = static_cast<word>(b > 0 ? b / 4 : std::min<word>(64, L::ticket_mask / 4));
 
+ protected:
   CellVar& at(word t) { return G[static_cast<std::size_t>(t) & (R - 1)]; }
   /// A place in line from the right: its state, a stamp (K5), and what of the ticket is not known from where it is.
   static constexpr int tag_at = 3 + quota::stamp_bits;
@@ -442,6 +443,8 @@ class ticket_gate {
     return static_cast<cell>(static_cast<cell>(static_cast<cell>(t >> std::countr_zero(R)) << tag_at) |
                              static_cast<cell>(static_cast<cell>(stamp << 3) | static_cast<cell>(s)));
   }
+
+ private:
   static place state(cell c) { return static_cast<place>(c & 7); }
   static cell with_state(cell c, place s) { return static_cast<cell>((c & ~cell{7}) | static_cast<cell>(s)); }
   static word stamp_of(cell c) { return static_cast<word>((c >> 3) & quota::mask(quota::stamp_bits)); }
