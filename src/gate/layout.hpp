@@ -14,7 +14,7 @@
 namespace kgate::gate_detail {
 
 inline constexpr std::array<char, 8> magic{'K', 'G', 'A', 'T', 'E', '\r', '\n', '\x1a'};
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
 
 /// What never changes after creation, guarded by a checksum over all of it.
 struct file_header {

@@ -41,22 +41,22 @@ struct frame {
 
 bool read_once(const file_layout& map, frame& out) {
   out.w = {map.word_bits.load()};
-  out.size = {map.size_bits.load()};
+  const limit size{map.size_bits.load()};
+  out.size = size;
   out.present.clear();
   out.valid = map.members_used.load() <= members_max;
   const unsigned n = std::min<unsigned>(map.members_used.load(), members_max);
   for (unsigned i = 0; i < n; ++i) {
     state s{map.state_bits[i].load()};
     if (i == out.w.subject()) {
-      if (out.w.operation() == op::resize)
-        out.size = out.size.next(s.weight());
-      else
-        s = effect(out.w.operation(), s);
+      if (size.lacks(out.w)) out.size = limit::of(s.weight(), out.w.seq());
+      s = effect(out.w.operation(), s);
     }
     out.valid &= s.valid();
     if (s.where() == kind::waits || s.where() == kind::in) out.present.emplace_back(i, s);
   }
-  return word{map.word_bits.load()} == out.w;
+  // Had the size been set meanwhile, its subject might have announced something else before it was read (G7).
+  return limit{map.size_bits.load()} == size && word{map.word_bits.load()} == out.w;
 }
 
 }  // namespace

@@ -321,7 +321,7 @@ gate_failure segment::create(const std::string& name, int slots, const place& wh
   const int fd = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return system_failure("cannot create a gate in " + directory, errno);
   gate_failure failure;
-  const auto first = limit{}.next(slots).bits;
+  const auto first = limit::of(slots, 0).bits;
   const auto initial = word{}.next(op::none, 0, slots, false).bits;
   const file_header header = make_header(where.overtakings);
   // Space is taken now: a hole in the file would be a SIGBUS for somebody when the disk is full.
@@ -369,7 +369,7 @@ gate_failure segment::renew(int slots) {
 void segment::reset(int slots) noexcept {
   // The header comes last: whoever dies before that leaves a gate that the next one renews again.
   std::memset(static_cast<void*>(&map_->word_bits), 0, sizeof(file_layout) - offsetof(file_layout, word_bits));
-  map_->size_bits.store(limit{}.next(slots).bits);
+  map_->size_bits.store(limit::of(slots, 0).bits);
   map_->word_bits.store(word{}.next(op::none, 0, slots, false).bits);
   map_->header = make_header(map_->header.overtakings);
 }

@@ -385,6 +385,13 @@ class Views(Case):
 
 
 class Upkeep(Case):
+    def test_a_size_stays_as_it_was_set(self):
+        self.run_kgate("run", "-n", "a", "-k", "4", "--", "true")
+        self.assertEqual(self.run_kgate("resize", "-n", "a", "-k", "3").returncode, 0)
+        self.assertEqual(self.run_kgate("run", "-n", "a", "--", "true").returncode, 0)
+        self.assertEqual(self.gate("a")["slots"], 3)
+        self.assertEqual(self.run_kgate("run", "-n", "a", "-w", "3", "--try", "--", "true").returncode, 0)
+
     def test_resize_while_in_use(self):
         self.hold("g", "1")
         waiter = self.start("run", "-n", "g", "--", "sh", "-c", "echo $KGATE_SLOT")

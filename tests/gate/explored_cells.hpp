@@ -29,7 +29,7 @@ class cells {
   cells(world& w, int k, unsigned members)
       : world_(w), members_(members), states_(members), orders_(members), alive_(members, true), slots_(8) {
     word_ = gate_detail::word{}.next(op::none, 0, k, false);
-    size_ = limit{}.next(k);
+    size_ = limit::of(k, 0);
   }
   gate_detail::word word();
   bool cas_word(gate_detail::word expected, gate_detail::word desired);
@@ -59,10 +59,12 @@ class cells {
 
   /// What the invariants say, looked at by the test: not steps.
   void die(unsigned i) { alive_[i] = false; }
+  void take_over(unsigned i) { alive_[i] = true; }
   bool is_alive(unsigned i) const { return alive_[i]; }
   int permits_inside() const;
   bool sound() const;
-  int k() const { return size_.slots(); }
+  /// The size, counting the effect of W's operation as applied.
+  int k() const { return size_.lacks(word_) ? states_[word_.subject()].weight() : size_.slots(); }
   gate_detail::word peek() const { return word_; }
   state peek_state(unsigned i) const;
 
@@ -86,9 +88,11 @@ class world {
   static constexpr std::size_t stack_bytes = 64 * 1024;
 
   world(int k, unsigned members) : memory(*this, k, members) {}
-  void add(std::function<void()> body) {
-    fibers_.push_back(std::make_unique<fiber>());
+  /// A further process; its number.
+  unsigned add(std::function<void()> body) {
+    fibers_.push_back(std::make_unique_for_overwrite<fiber>());
     fibers_.back()->body = std::move(body);
+    return static_cast<unsigned>(fibers_.size() - 1);
   }
   /// One step of process i. False if it has finished.
   bool step(unsigned i) {
@@ -213,8 +217,7 @@ inline int cells::permits_inside() const {
 inline bool cells::sound() const {
   bool waiting = false;
   for (unsigned i = 0; i < members_; ++i) waiting |= peek_state(i).where() == kind::waits;
-  const int size = word_.operation() == op::resize ? states_[word_.subject()].weight() : size_.slots();
-  return word_.free() + permits_inside() == size && word_.waiting() == waiting;
+  return word_.free() + permits_inside() == k() && word_.waiting() == waiting;
 }
 
 }  // namespace kgate::explored

@@ -10,7 +10,7 @@
 /// Variables    W          word.hpp: free permits, whether somebody waits, the last operation and its subject
 ///              state[i]   where member i is; initially out
 ///              order[i]   i's place in the queue while state[i] is waits; written by i alone
-///              K          the size
+///              K          the size, and which resize set it
 ///              slot[j]    who has slot j
 ///              passed     how many newcomers passed the queue since the last grant; only if b > 0
 ///              alive(i)   a lock that i holds and the kernel releases when i dies; once it is false for a passage it
@@ -20,10 +20,13 @@
 ///                  state. So state[] lags W by at most that one operation, which W itself names.
 ///              G3  W.free + the sum of the weights of those inside = K, counting the effect of W's operation as applied.
 ///              G4  W.waiting <=> some state[i] is waits, counted in the same way.
-///              G5  state[i] changes only by effects of operations on i, except that i itself, while out and with no
-///                  operation of its own in W, announces the weight it is going to ask for.
+///              G5  state[i] changes only by effects of operations on i, except that i itself, while out and after the effect
+///                  of its last operation has been applied, announces the weight or size it is going to ask for.
 ///              G6  slot[j] is taken only as long as its owner is inside in the passage it names: leaving frees it, in the
 ///                  same step. So a free one exists whenever somebody inside looks for one.
+///              G7  While W is a resize, what its subject announced is the new size until K names that resize, and nothing
+///                  afterwards: W may name the resize long after its effect, and by then the subject may have announced
+///                  something else (G5). So K is changed once for each resize, by comparing its seq, never its value.
 /// Why each instruction is a safe place to die
 ///              A member writes three things: its own order and weight while it is out (they mean nothing until W says
 ///              it has queued or entered), W by compare-and-swap (whole or not at all, G1), and effects of the operation
@@ -311,9 +314,10 @@ class protocol {
 
   void help_resize(word w, unsigned i) {
     const limit before = c.size();
+    if (!before.lacks(w)) return;
     const int slots = c.state_of(i).weight();
-    if (before.slots() == slots || c.word() != w) return;
-    c.cas_size(before, before.next(slots));
+    if (c.word() != w) return;                      // `slots` may belong to a later operation
+    c.cas_size(before, limit::of(slots, w.seq()));  // fails if the effect has been applied since `before` (G7)
   }
 
   Cells& c;

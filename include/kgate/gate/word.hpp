@@ -95,14 +95,18 @@ constexpr state effect(op what, state before) {
   return before;
 }
 
-/// A gate's size k, and how often it was set.
+/// A gate's size k, and the seq of the resize that set it (0 for the size it was created with).
 struct limit {
   std::uint64_t bits = 0;
 
-  constexpr int slots() const { return static_cast<int>(bits & 0xFFFF); }
-  constexpr limit next(int slots) const {
-    return {((bits >> 16) + 1) << 16 | (static_cast<std::uint64_t>(slots) & 0xFFFF)};
+  static constexpr limit of(int slots, std::uint64_t seq) {
+    return {seq << 16 | (static_cast<std::uint64_t>(slots) & 0xFFFF)};
   }
+  constexpr int slots() const { return static_cast<int>(bits & 0xFFFF); }
+  constexpr std::uint64_t seq() const { return bits >> 16; }
+  /// Whether `w` is a resize that this size does not include yet.
+  constexpr bool lacks(word w) const { return w.operation() == op::resize && seq() != w.seq(); }
+  friend constexpr bool operator==(limit, limit) = default;
 };
 
 /// How many newcomers have entered past the queue since somebody was last let in from it, and the seq of the operation that
