@@ -55,7 +55,8 @@ struct gate_person {
   unsigned user = 0;
   std::string host;
   std::string command;
-  std::chrono::system_clock::time_point since;  ///< inside since, or waiting since; whole seconds for a member that enters often
+  std::chrono::system_clock::time_point
+      since;  ///< inside since, or waiting since; whole seconds for a member that enters often
   int weight = 1;
   int slot = -1;     ///< its first slot, if it is inside and has asked for one
   int position = 0;  ///< 1 is next, if it waits
@@ -98,7 +99,8 @@ class gate {
   /// A membership of one's own: the cheapest way to enter again and again. For one thread at a time.
   member join();
 
-  int slots() const noexcept;
+  /// Throws gate_error if the file is damaged.
+  int slots() const;
   /// Changes k. Those inside stay; nobody enters until there is room under the new k.
   void resize(int slots);
   /// Who is inside and who waits; clears away the dead.
@@ -148,7 +150,7 @@ class gate::member {
   friend class gate;
   friend class permit;
 
-  member(std::shared_ptr<shared> owner, unsigned number);
+  member(std::shared_ptr<shared> owner, unsigned number, gate_detail::state out);
   static std::int64_t deadline_after(std::chrono::nanoseconds time);
   void enter_slowly(int weight);
   bool enter_until(std::int64_t deadline_ns, int weight, const std::atomic<bool>* cancelled = nullptr);
@@ -206,7 +208,7 @@ class gate::member {
       const bool passing = w.operation() == op::enter || w.operation() == op::leave;
       if (!passing || w.waiting() || w.free() + permits < 0 || w.subject() >= members_max) return false;
       const state subject{(state_ - number_)[w.subject()].load()};  // the states are an array, and state_ is ours in it
-      if (effect(w.operation(), subject) != subject) {  // its owner is about to
+      if (effect(w.operation(), subject) != subject) {              // its owner is about to
         seen = word_->load();
         continue;
       }
@@ -226,7 +228,7 @@ class gate::member {
   std::atomic<std::uint64_t>* state_ = nullptr;
   std::atomic<std::uint64_t>* entered_ = nullptr;
   std::uint64_t guess_ = 0;   ///< what this member last made of W
-  gate_detail::state out_{};  ///< its state when it is out
+  gate_detail::state out_{};  ///< its state when it is out; its own record, not what the file says
   bool inside_ = false;
   std::vector<int> slots_;
   std::uint64_t token_ = 0;

@@ -64,6 +64,7 @@ class mapped_cells {
   }
   std::uint32_t overtakings() const { return overtakings_; }
 
+  /// `j` is below slots_max.
   slot_owner slot(int j) const { return {map_->slot_bits[j].load()}; }
   bool cas_slot(int j, slot_owner expected, slot_owner desired) {
     return map_->slot_bits[j].compare_exchange_strong(expected.bits, desired.bits);

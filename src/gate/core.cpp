@@ -91,17 +91,15 @@ gate_failure core::open(const std::string& name, int slots, const place& where) 
   return {};
 }
 
-int core::join(std::string_view command, gate_failure& failure) {
+gate_failure core::join(std::string_view command, membership& out) {
   for (int tries = 0; tries < 100; ++tries) {
-    if (const int number = join_once(command); number >= 0) return number;
+    if (join_once(command, out)) return {};
     usleep(1000);  // all numbers are locked while a gate is renewed, too
   }
-  failure = {gate_errc::too_many,
-             "more than " + std::to_string(members_max) + " participants; a gate cannot have more"};
-  return -1;
+  return {gate_errc::too_many, "more than " + std::to_string(members_max) + " participants; a gate cannot have more"};
 }
 
-int core::join_once(std::string_view command) {
+bool core::join_once(std::string_view command, membership& out) {
   file_layout& map = cells_.map();
   for (unsigned i = 0; i < members_max; ++i) {
     if (cells_.is_mine(i)) continue;
@@ -109,25 +107,27 @@ int core::join_once(std::string_view command) {
     // not make the dead look alive.
     if (cells_.state_of(i).where() != kind::out && !protocol_.heal(i)) continue;
     if (!lock_byte(cells_.fd(), member_byte(i))) continue;
-    protocol_.settled();
-    if (cells_.state_of(i).where() != kind::out) {
+    protocol_.load_and_help();
+    out = {i, cells_.state_of(i)};
+    if (out.out.where() != kind::out) {
       unlock_byte(cells_.fd(), member_byte(i));
       continue;
     }
+    out.out = out.out.at(kind::out);
     std::uint32_t used = map.members_used.load();
     while (used < i + 1 && !map.members_used.compare_exchange_weak(used, i + 1)) {
     }
     describe(map.info[i], command);
     map.lines[i].parked.store(0);
     cells_.set_mine(i, true);
-    return static_cast<int>(i);
+    return true;
   }
-  return -1;
+  return false;
 }
 
-void core::part(unsigned i) noexcept {
-  cells_.set_mine(i, false);
-  unlock_byte(cells_.fd(), member_byte(i));
+void core::part(const membership& m) noexcept {
+  cells_.set_mine(m.number, false);
+  unlock_byte(cells_.fd(), member_byte(m.number));
 }
 
 /// True when W shows room for a newcomer, false when it is time to queue up.
@@ -138,7 +138,7 @@ bool core::look(int weight, std::int64_t until_ns) {
     const word w = cells_.word();
     if (w.operation() == op::retired || protocol_.has_room(w, weight)) return moved <= until_ns;
     for (int i = 0; i < pauses; ++i) cpu_relax();  // every look takes the word away from those who use it
-    if (round >= 8) sched_yield();  // whoever is inside may be waiting for this core
+    if (round >= 8) sched_yield();                 // whoever is inside may be waiting for this core
     const std::int64_t now = now_ns();
     if (w.seq() != seq) moved = now;
     seq = w.seq();
@@ -146,22 +146,21 @@ bool core::look(int weight, std::int64_t until_ns) {
   }
 }
 
-entry core::enter(unsigned i, int weight, const patience& how, word& became) {
+entry core::enter(membership& m, int weight, const patience& how, word& became) {
   became = {};
-  member_line& line = cells_.map().lines[i];
+  m.out = m.out.with_weight(weight);
   bool looks = how.looks_first;
   std::int64_t looks_until = 0;  // however often somebody else is faster
   for (int tries = 0;; ++tries) {
     const bool may_queue = how.deadline_ns != 0 && !looks;
-    switch (protocol_.request(i, weight, may_queue, became)) {
+    switch (protocol_.request(m.number, m.out, may_queue, became)) {
       case outcome::entered:
-        line.entered_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
-        return entry::entered;
+        return entered_now(m);
       case outcome::retired:
         return entry::removed;
       case outcome::queued:
-        line.queued_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
-        return wait(i, how);
+        cells_.map().lines[m.number].queued_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
+        return wait(m, how);
       case outcome::refused:
         if (looks) {
           if (looks_until == 0) looks_until = now_ns() + looking_ns;
@@ -174,10 +173,12 @@ entry core::enter(unsigned i, int weight, const patience& how, word& became) {
   }
 }
 
-entry core::wait(unsigned i, const patience& how) {
+entry core::wait(membership& m, const patience& how) {
+  const unsigned i = m.number;
   member_line& line = cells_.map().lines[i];
   auto& bits = cells_.map().state_bits[i];
-  const auto waits = [&] { return cells_.state_of(i).where() == kind::waits; };
+  const state queued = m.out.at(kind::waits);
+  const auto waits = [&] { return cells_.state_of(i) == queued; };
   int position = protocol_.position(i);
   const std::int64_t began = now_ns();
   if (position == 0 && how.deadline_ns - began > spinning_ns)
@@ -193,36 +194,41 @@ entry core::wait(unsigned i, const patience& how) {
     if (!waits()) break;
     if (how.progress != nullptr) how.progress(how.progress_argument, position);
     const std::int64_t now = now_ns();
-    if (how.cancelled != nullptr && how.cancelled->load()) return give_up(i, entry::cancelled);
-    if (now >= how.deadline_ns) return give_up(i, entry::timed_out);
-    if (cells_.word().operation() == op::retired) return give_up(i, entry::removed);
-    if (position == 0 && rounds % 64 == 63 && !seems_sound(cells_.map())) return give_up(i, entry::damaged);
+    if (how.cancelled != nullptr && how.cancelled->load()) return give_up(m, entry::cancelled);
+    if (now >= how.deadline_ns) return give_up(m, entry::timed_out);
+    if (cells_.word().operation() == op::retired) return give_up(m, entry::removed);
+    if (position == 0 && rounds % 64 == 63 && !seems_sound(cells_.map())) return give_up(m, entry::damaged);
     const std::int64_t nap = std::min(tending_ns(position, now - began), how.deadline_ns - now);
     const timespec timeout{nap / 1'000'000'000, nap % 1'000'000'000};
-    const state mine = cells_.state_of(i);
     line.parked.store(1);
-    if (mine.where() == kind::waits) shared_futex_wait(bits, static_cast<std::uint32_t>(mine.bits), &timeout);
+    if (waits()) shared_futex_wait(bits, static_cast<std::uint32_t>(queued.bits), &timeout);
   }
   line.parked.store(0, std::memory_order_relaxed);
-  line.entered_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
-  return entry::entered;
+  if (cells_.state_of(i) == m.inside()) return entered_now(m);
+  // Refused at the head of the queue, or something that no participant writes (G8).
+  const bool refused = cells_.state_of(i) == m.out.next_passage() && m.out.weight() > slots();
+  m.out = m.out.next_passage();
+  return refused ? entry::too_heavy : entry::damaged;
 }
 
-entry core::give_up(unsigned i, entry why) {
-  cells_.map().lines[i].parked.store(0);
-  const outcome result = protocol_.abandon(i);
-  if (result == outcome::entered) {
-    cells_.map().lines[i].entered_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
-    return entry::entered;
-  }
+entry core::give_up(membership& m, entry why) {
+  cells_.map().lines[m.number].parked.store(0);
+  const outcome result = protocol_.abandon(m.number);
+  if (result == outcome::entered) return entered_now(m);
+  m.out = m.out.next_passage();
   protocol_.advance();  // whoever was behind may fit where this one did not
   return result == outcome::retired ? entry::removed : why;
+}
+
+entry core::entered_now(const membership& m) {
+  cells_.map().lines[m.number].entered_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
+  return entry::entered;
 }
 
 /// Looks after the gate for queued member i: applies what is pending, buries the dead it depends on. Its position.
 int core::tend(unsigned i) {
   for (;;) {
-    protocol_.settled();
+    protocol_.load_and_help();
     if (cells_.state_of(i).where() != kind::waits) return 0;
     const std::uint64_t mine = cells_.order_of(i);
     int position = 0;
@@ -248,19 +254,21 @@ int core::tend(unsigned i) {
   }
 }
 
-void core::leave(unsigned i, word& became) {
-  protocol_.leave(i, became);
+void core::leave(membership& m, word& became) {
+  protocol_.leave(m.number, m.inside(), became);
+  m.out = m.out.next_passage();
   if (became.waiting()) protocol_.hand_over();
 }
 
-int core::take_slot(unsigned i) {
-  const int first = protocol_.take_slot(i, slots());
+int core::take_slot(const membership& m) {
+  const int first = protocol_.take_slot(m.number, m.inside(), slots());
   // A gate that shrank since this member got in may have none left below its size.
-  return first >= 0 ? first : protocol_.take_slot(i, slots_max);
+  return first >= 0 ? first : protocol_.take_slot(m.number, m.inside(), slots_max);
 }
 
-outcome core::resize(unsigned i, int slots) {
-  const outcome result = protocol_.resize(i, slots);
+outcome core::resize(membership& m, int slots) {
+  m.out = m.out.with_weight(slots);
+  const outcome result = protocol_.resize(m.number, m.out);
   protocol_.advance();
   return result;
 }
@@ -275,7 +283,7 @@ bool core::remove(bool forced) {
 
 int core::heal_all() {
   int found = 0;
-  protocol_.settled();  // a member may be inside by the word alone, its own state yet to follow
+  protocol_.load_and_help();  // a member may be inside by the word alone, its own state yet to follow
   for (unsigned j = 0, n = cells_.members(); j < n; ++j)
     if (cells_.state_of(j).where() != kind::out && protocol_.heal(j)) ++found;
   protocol_.advance();

@@ -27,7 +27,22 @@ struct patience {
   void* progress_argument = nullptr;
 };
 
-enum class entry : unsigned char { entered, timed_out, cancelled, removed, damaged };
+enum class entry : unsigned char {
+  entered,
+  timed_out,
+  cancelled,
+  removed,
+  too_heavy,  ///< the gate became smaller than the weight that was asked for
+  damaged
+};
+
+/// A member: its number, and its own state when it is out. The state is never read back from the file, to which others write.
+struct membership {
+  unsigned number = 0;
+  state out{};
+
+  state inside() const { return out.at(kind::in); }
+};
 
 /// Somebody inside or waiting, for people to look at.
 struct person {
@@ -68,38 +83,39 @@ class core {
  public:
   gate_failure open(const std::string& name, int slots, const place& where);
 
-  /// A member number for this process, or -1 and why. The command is what others see.
-  int join(std::string_view command, gate_failure& failure);
+  /// A membership for this process, or why there is none. The command is what others see.
+  gate_failure join(std::string_view command, membership& out);
   /// Gives the number back. The member is out.
-  void part(unsigned i) noexcept;
+  void part(const membership& m) noexcept;
 
-  /// Member i asks for `weight` permits and waits as long as `how` allows. `became` is what W was made by the member itself,
+  /// The member asks for `weight` permits and waits as long as `how` allows. `became` is what W was made by the member itself,
   /// or 0: the guess with which its next operation begins.
-  entry enter(unsigned i, int weight, const patience& how, word& became);
-  void leave(unsigned i, word& became);
+  entry enter(membership& m, int weight, const patience& how, word& became);
+  void leave(membership& m, word& became);
   /// Lets in who may enter: after a leave that saw somebody wait.
   void advance() { protocol_.advance(); }
-  /// A slot for member i, which is inside.
-  int take_slot(unsigned i);
+  /// A slot for a member that is inside; -1 if the file is damaged.
+  int take_slot(const membership& m);
   std::uint64_t take_token() { return cells_.map().tokens.fetch_add(1) + 1; }
-  bool touch(unsigned i, state theirs) { return protocol_.touch(i, theirs); }
+  bool touch(const membership& m) { return protocol_.touch(m.number, m.inside()); }
 
-  outcome resize(unsigned i, int slots);
+  outcome resize(membership& m, int slots);
   /// True if the gate is gone; false if it is in use.
   bool remove(bool forced);
   /// Completes what dead members left. How many there were.
   int heal_all();
 
-  int slots() const { return cells_.size().slots(); }
-  state state_of(unsigned i) const { return cells_.state_of(i); }
+  /// The size; 0 if the file is damaged.
+  int slots() const { return cells_.size().valid() ? cells_.size().slots() : 0; }
   mapped_cells& cells() { return cells_; }
   segment& file() { return segment_; }
 
  private:
-  int join_once(std::string_view command);
+  bool join_once(std::string_view command, membership& out);
   bool look(int weight, std::int64_t until_ns);
-  entry wait(unsigned i, const patience& how);
-  entry give_up(unsigned i, entry why);
+  entry wait(membership& m, const patience& how);
+  entry give_up(membership& m, entry why);
+  entry entered_now(const membership& m);
   int tend(unsigned i);
 
   segment segment_;

@@ -19,30 +19,34 @@ struct gate::shared {
   std::string name;
   std::string command;
   std::mutex mutex;
-  std::vector<unsigned> spare;
+  std::vector<membership> spare;
 
-  unsigned take_number() {
-    {
-      const std::lock_guard guard(mutex);
-      if (!spare.empty()) {
-        const unsigned number = spare.back();
-        spare.pop_back();
-        return number;
-      }
-    }
+  membership take() {
     const std::lock_guard guard(mutex);  // two joiners of one open file would both get the same byte locked
-    gate_failure failure;
-    const int number = core.join(command, failure);
-    if (number < 0) throw gate_error(failure);
-    return static_cast<unsigned>(number);
+    membership mine;
+    if (!spare.empty()) {
+      mine = spare.back();
+      spare.pop_back();
+    } else if (const gate_failure failure = core.join(command, mine)) {
+      throw gate_error(failure);
+    }
+    return mine;
   }
-  void give_back(unsigned number) noexcept {
+  void give_back(const membership& mine) noexcept {
     const std::lock_guard guard(mutex);
     try {
-      spare.push_back(number);
+      spare.push_back(mine);
     } catch (const std::bad_alloc&) {
-      core.part(number);
+      core.part(mine);
     }
+  }
+  [[noreturn]] void damaged() const {
+    throw gate_error({gate_errc::damaged, "gate '" + name + "' is damaged; run `kgate doctor -n " + name + "`"});
+  }
+  int slots() const {
+    const int there = core.slots();
+    if (there == 0) damaged();
+    return there;
   }
 };
 
@@ -63,7 +67,7 @@ gate_person to_public(const person& who) {
 }
 
 /// True if inside, false if time ran out or it was cancelled.
-bool settle(entry result, const std::string& name) {
+bool is_inside(entry result, const std::string& name) {
   switch (result) {
     case entry::entered:
       return true;
@@ -72,6 +76,9 @@ bool settle(entry result, const std::string& name) {
       return false;
     case entry::removed:
       throw gate_error({gate_errc::removed, "gate '" + name + "' was removed while waiting; open it again"});
+    case entry::too_heavy:
+      throw gate_error(
+          {gate_errc::bad_slots, "gate '" + name + "' was made smaller than the weight that was waited for"});
     case entry::damaged:
       throw gate_error({gate_errc::damaged, "gate '" + name + "' is damaged; run `kgate doctor -n " + name + "`"});
   }
@@ -95,7 +102,10 @@ gate::gate(gate&&) noexcept = default;
 gate& gate::operator=(gate&&) noexcept = default;
 gate::~gate() = default;
 
-gate::member gate::join() { return {shared_, shared_->take_number()}; }
+gate::member gate::join() {
+  const membership mine = shared_->take();
+  return {shared_, mine.number, mine.out};
+}
 
 gate::permit gate::enter(int weight) {
   auto visitor = std::make_unique<member>(join());
@@ -115,19 +125,20 @@ std::optional<gate::permit> gate::try_enter(int weight) {
   return permit(std::move(visitor));
 }
 
-int gate::slots() const noexcept { return shared_->core.slots(); }
+int gate::slots() const { return shared_->slots(); }
 
 void gate::resize(int slots) {
   if (slots < 1 || slots > slots_max)
     throw gate_error({gate_errc::bad_slots, "a gate has 1 to " + std::to_string(slots_max) + " slots"});
-  const unsigned number = shared_->take_number();
-  const outcome result = shared_->core.resize(number, slots);
-  shared_->give_back(number);
+  membership mine = shared_->take();
+  const outcome result = shared_->core.resize(mine, slots);
+  shared_->give_back(mine);
   if (result == outcome::retired) throw gate_error({gate_errc::removed, "gate '" + shared_->name + "' was removed"});
 }
 
 gate_status gate::status() {
   shared_->core.heal_all();
+  shared_->slots();
   const picture seen = look(shared_->core.cells().map(), -1);
   gate_status out;
   out.slots = seen.slots;
@@ -140,7 +151,8 @@ gate_status gate::status() {
 
 bool gate::remove(bool forced) { return shared_->core.remove(forced); }
 
-gate::member::member(std::shared_ptr<shared> owner, unsigned number) : number_(number), owner_(std::move(owner)) {
+gate::member::member(std::shared_ptr<shared> owner, unsigned number, gate_detail::state out)
+    : out_(out), number_(number), owner_(std::move(owner)) {
   file_layout& map = owner_->core.cells().map();
   word_ = &map.word_bits;
   state_ = &map.state_bits[number];
@@ -171,7 +183,7 @@ gate::member::~member() { part(); }
 void gate::member::part() noexcept {
   if (owner_ == nullptr) return;
   if (inside_) leave();
-  owner_->give_back(number_);
+  owner_->give_back({number_, out_});
   owner_.reset();
 }
 
@@ -193,16 +205,19 @@ bool gate::member::enter(std::stop_token stop, int weight) {
 
 bool gate::member::enter_until(std::int64_t deadline_ns, int weight, const std::atomic<bool>* cancelled) {
   KGATE_EXPECTS(!inside_, "a member that is inside cannot enter");
-  if (weight < 1 || weight > owner_->core.slots())
-    throw gate_error({gate_errc::bad_slots, "a weight of " + std::to_string(weight) + " at a gate with " +
-                                                std::to_string(owner_->core.slots()) + " slots"});
+  if (const int slots = owner_->slots(); weight < 1 || weight > slots)
+    throw gate_error({gate_errc::bad_slots,
+                      "a weight of " + std::to_string(weight) + " at a gate with " + std::to_string(slots) + " slots"});
   patience how;
   how.deadline_ns = deadline_ns;
   how.looks_first = deadline_ns == forever;
   how.cancelled = cancelled;
   word became;
-  inside_ = settle(owner_->core.enter(number_, weight, how, became), owner_->name);
-  out_ = owner_->core.state_of(number_).at(kind::out);
+  membership mine{number_, out_};
+  guess_ = 0;  // an exception leaves none behind
+  const entry result = owner_->core.enter(mine, weight, how, became);
+  out_ = mine.out;
+  inside_ = is_inside(result, owner_->name);
   guess(became);
   return inside_;
 }
@@ -213,8 +228,9 @@ void gate::member::leave_slowly() {
   token_ = 0;
   inside_ = false;
   word became;
-  owner_->core.leave(number_, became);
-  out_ = owner_->core.state_of(number_);
+  membership mine{number_, out_};
+  owner_->core.leave(mine, became);
+  out_ = mine.out;
   guess(became);
 }
 
@@ -227,10 +243,12 @@ int gate::member::slot() {
   KGATE_EXPECTS(inside_, "only a member that is inside has a slot");
   if (slots_.empty()) {
     guess_ = 0;  // leaving has slots to forget: the slow way
+    std::vector<int> taken;
     for (int left = out_.weight(); left > 0; --left) {
-      slots_.push_back(owner_->core.take_slot(number_));
-      if (slots_.back() < 0) settle(entry::damaged, owner_->name);
+      taken.push_back(owner_->core.take_slot({number_, out_}));
+      if (taken.back() < 0) owner_->damaged();
     }
+    slots_ = std::move(taken);
   }
   return slots_.front();
 }

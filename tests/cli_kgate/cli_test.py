@@ -392,6 +392,17 @@ class Upkeep(Case):
         self.assertEqual(self.gate("a")["slots"], 3)
         self.assertEqual(self.run_kgate("run", "-n", "a", "-w", "3", "--try", "--", "true").returncode, 0)
 
+    def test_a_waiter_heavier_than_a_smaller_gate_is_refused(self):
+        self.hold("g", "3")
+        heavy = self.start("run", "-n", "g", "-w", "3", "--", "echo", "inside")
+        self.until(lambda: len(self.gate("g")["waiters"]) == 1)
+        light = self.start("run", "-n", "g", "--", "echo", "light")
+        self.until(lambda: len(self.gate("g")["waiters"]) == 2)
+        self.assertEqual(self.run_kgate("resize", "-n", "g", "-k", "2").returncode, 0)
+        self.assertEqual(heavy.wait(10), 121)
+        self.assertIn("smaller than --weight 3", heavy.stderr.read())
+        self.assertEqual(light.wait(10), 0)
+
     def test_resize_while_in_use(self):
         self.hold("g", "1")
         waiter = self.start("run", "-n", "g", "--", "sh", "-c", "echo $KGATE_SLOT")

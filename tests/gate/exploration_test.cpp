@@ -6,6 +6,7 @@
 #include <random>
 
 #include "kgate/gate/protocol.hpp"
+#include "mutants/heavy_head.hpp"
 #include "mutants/no_look_at_word.hpp"
 #include "mutants/size_by_value.hpp"
 #include "scripts.hpp"
@@ -128,6 +129,7 @@ TEST(exploration, notices_mutants) {
   EXPECT_TRUE(play<protocol>(one_after_the_other, {}).good);
   EXPECT_FALSE(play<gate_detail::size_by_value::protocol>(one_after_the_other, {}).good);
   for (const auto& [name, found] : {std::pair{"size_by_value", first_failure<gate_detail::size_by_value::protocol>()},
+                                    {"heavy_head", first_failure<gate_detail::heavy_head::protocol>()},
                                     {"no_look_at_word", first_failure<gate_detail::no_look_at_word::protocol>()}}) {
     EXPECT_NE(found, "") << name;
     std::printf("%s: %s\n", name, found.c_str());

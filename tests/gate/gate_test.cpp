@@ -174,6 +174,33 @@ TEST(gate, shrinking_lets_holders_finish) {
   EXPECT_THROW(g.resize(0), gate_error);
 }
 
+TEST(gate, a_waiter_heavier_than_a_smaller_gate_is_refused) {
+  const scratch where;
+  gate g = where.open("g", 3);
+  std::optional<gate::permit> holder = g.enter(2);
+  gate_errc told = gate_errc::none;
+  std::thread heavy([&] {
+    gate mine = where.open("g");
+    gate::member member = mine.join();
+    try {
+      member.enter(3);
+    } catch (const gate_error& error) {
+      told = error.code();
+    }
+    EXPECT_FALSE(member.inside());
+    EXPECT_FALSE(member.try_enter());
+  });
+  until_waiting(g, 1);
+  std::thread light([&] { where.open("g").enter(); });
+  until_waiting(g, 2);
+  g.resize(2);
+  heavy.join();  // while the holder is inside: nobody waits for what cannot come
+  EXPECT_EQ(told, gate_errc::bad_slots);
+  holder.reset();
+  light.join();
+  expect_whole(where, "g", 2);
+}
+
 /// A number that resized enters with another weight, while others resize and enter.
 TEST(gate, resizing_and_entering_mix) {
   const scratch where;

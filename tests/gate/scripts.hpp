@@ -114,8 +114,10 @@ class run {
   struct member {
     unsigned process = 0;
     std::size_t at = 0;  ///< in its script
+    state out{};         ///< its own state when it is out
     int inside = 0;      ///< permits it believes to have
     int slot = -1;
+    bool joined = true;  ///< its number is its own: nobody has to heal the one that had it before
   };
 
   static bool contains(const std::vector<std::size_t>& steps, std::size_t step) {
@@ -137,6 +139,7 @@ class run {
     world_.memory.die(i);
     members_[i].inside = 0;
     members_[i].slot = -1;
+    members_[i].joined = false;
     dead_.push_back(i);
   }
   void give_birth() {
@@ -155,8 +158,10 @@ class run {
       if (world_.memory.state_of(i).where() != kind::out && !protocol_.heal(i)) continue;
       world_.yield();
       world_.memory.take_over(i);
-      protocol_.settled();
-      if (world_.memory.state_of(i).where() == kind::out) return;
+      protocol_.load_and_help();
+      members_[i].out = world_.memory.state_of(i);
+      members_[i].joined = members_[i].out.where() == kind::out;
+      if (members_[i].joined) return;
       world_.yield();
       world_.memory.die(i);
     }
@@ -168,12 +173,14 @@ class run {
   void perform(unsigned i, act a) {
     switch (a.what) {
       case doing::resize:
-        protocol_.resize(i, a.amount);
+        members_[i].out = members_[i].out.with_weight(a.amount);
+        protocol_.resize(i, members_[i].out);
         protocol_.advance();
         return;
       case doing::rejoin:
         world_.yield();
         world_.memory.die(i);
+        members_[i].joined = false;
         take_number(i);
         return;
       default:
@@ -181,45 +188,49 @@ class run {
     }
   }
   bool enter(unsigned i, act a) {
+    state& out = members_[i].out;
+    out = out.with_weight(a.amount);
     word became;
-    // A weight above the size is refused by the library before the protocol is asked.
-    if (a.amount > world_.memory.size().slots()) return false;
-    auto result = protocol_.request(i, a.amount, a.what != doing::attempt, became);
+    auto result = protocol_.request(i, out, a.what != doing::attempt, became);
     using outcome = decltype(result);
     if (result == outcome::refused) return false;
     if (result == outcome::queued && a.what == doing::give_up) {
       result = protocol_.abandon(i);
       if (result != outcome::entered) {
+        out = out.next_passage();
         protocol_.advance();
         return false;
       }
     }
-    while (world_.memory.state_of(i).where() == kind::waits) {
-      protocol_.settled();
-      // One whom a smaller size shut out for good would wait for ever.
-      if (a.amount > world_.memory.size().slots() && protocol_.abandon(i) != outcome::entered) {
-        protocol_.advance();
+    if (result == outcome::entered) return true;
+    for (;;) {
+      const state now = world_.memory.state_of(i);
+      if (now == out.at(kind::in)) return true;
+      if (now == out.next_passage()) {  // refused
+        out = now;
         return false;
       }
+      if (now != out.at(kind::waits)) fail("a state that nobody wrote");
+      protocol_.load_and_help();
       for (unsigned j = 0; j < n_; ++j)
         if (j != i && !world_.memory.is_alive(j)) protocol_.heal(j);
       protocol_.advance();
     }
-    return true;
   }
   void be_inside(unsigned i, act a) {
     member& me = members_[i];
     me.inside = a.amount;
     if (a.what == doing::take_slot) {
-      me.slot = protocol_.take_slot(i, 8);
+      me.slot = protocol_.take_slot(i, me.out.at(kind::in), 8);
       if (me.slot < 0) fail("no slot for one inside");
     }
-    if (a.what == doing::touch && !protocol_.touch(i, world_.memory.state_of(i))) fail("the living was healed");
+    if (a.what == doing::touch && !protocol_.touch(i, me.out.at(kind::in))) fail("the living was healed");
     world_.yield();
     me.inside = 0;
     me.slot = -1;
     word became;
-    protocol_.leave(i, became);
+    protocol_.leave(i, me.out.at(kind::in), became);
+    me.out = me.out.next_passage();
     if (became.waiting()) protocol_.hand_over();
   }
 
@@ -237,7 +248,11 @@ class run {
       if (queue_.empty() || queue_.front() != i) return fail("granted out of order");
       queue_.pop_front();
     }
-    if (w.operation() == op::abandon) queue_.erase(std::remove(queue_.begin(), queue_.end(), i), queue_.end());
+    if (w.operation() == op::abandon) {
+      queue_.erase(std::remove(queue_.begin(), queue_.end(), i), queue_.end());
+      const act a = given_.scripts[i][members_[i].at];
+      if (members_[i].joined && a.what != doing::give_up && a.amount <= k_) fail("refused one that fits");
+    }
     if (w.operation() == op::resize) k_ = given_.scripts[i][members_[i].at].amount;
   }
   void check_state() {
@@ -259,7 +274,7 @@ class run {
       for (unsigned i = 0; i < n_; ++i)
         if (!world_.memory.is_alive(i)) protocol_.heal(i);
       protocol_.advance();
-      protocol_.settled();
+      protocol_.load_and_help();
       whole = true;
     });
     for (int guard = 0; guard < 10'000 && world_.step(last); ++guard) {

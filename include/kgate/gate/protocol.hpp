@@ -5,6 +5,7 @@
 /// Source       ours; helping as in Herlihy's universal construction, records of intent as in recoverable mutual exclusion.
 /// Promises     k-exclusion; FIFO, or (b > 0) at most b newcomers pass the queue between two who are let in from it; any
 ///              number of members may be killed, one after the other, at any instruction, and no permit and no place is lost;
+///              a waiter that has come to the head and asks for more than k is refused, and so blocks nobody;
 ///              a stopped member is waited for only in its place in the queue and in its permits, never inside an operation
 ///              (lock-free). Uncontended: one compare-and-swap to enter, one to leave.
 /// Variables    W          word.hpp: free permits, whether somebody waits, the last operation and its subject
@@ -27,6 +28,8 @@
 ///              G7  While W is a resize, what its subject announced is the new size until K names that resize, and nothing
 ///                  afterwards: W may name the resize long after its effect, and by then the subject may have announced
 ///                  something else (G5). So K is changed once for each resize, by comparing its seq, never its value.
+///              G8  A member knows its own state without reading it: it passes it to its operations, and reads state[i] only
+///                  to learn that it was granted or refused while it was queued.
 /// Why each instruction is a safe place to die
 ///              A member writes three things: its own order and weight while it is out (they mean nothing until W says
 ///              it has queued or entered), W by compare-and-swap (whole or not at all, G1), and effects of the operation
@@ -80,17 +83,16 @@ class protocol {
     const state after = effect(w.operation(), before);
     if (after == before) return;
     if (c.word() != w) return;  // `before` may belong to a later operation
-    if (c.cas_state(i, before, after) && w.operation() == op::grant) c.wake(i);
+    if (c.cas_state(i, before, after) && (w.operation() == op::grant || w.operation() == op::abandon)) c.wake(i);
   }
 
-  /// Member i, which is out, asks for `weight` permits: it enters, or is queued, or (if it must not queue) is refused.
-  /// If it entered, `became` is what it made of W.
-  outcome request(unsigned i, int weight, bool may_queue, word& became) {
-    const state before = c.state_of(i);
-    const state mine = before.with_weight(weight);
-    if (mine != before) c.set_state(i, mine);  // G5
+  /// Member i, whose state is `mine` and out, asks for mine.weight() permits: it enters, or is queued, or (if it must not queue)
+  /// is refused. If it entered, `became` is what it made of W.
+  outcome request(unsigned i, state mine, bool may_queue, word& became) {
+    const int weight = mine.weight();
+    c.set_state(i, mine);  // G5
     for (;;) {
-      const word w = settled();
+      const word w = load_and_help();
       if (w.operation() == op::retired) return outcome::retired;
       if (has_room(w, weight)) {
         const word desired = w.next(op::enter, i, w.free() - weight, w.waiting());
@@ -109,12 +111,11 @@ class protocol {
     }
   }
 
-  /// Member i, which is inside, leaves and so gives back its slots; `became` is what it made of W. If somebody waits, advance() is
-  /// next.
-  void leave(unsigned i, word& became) {
+  /// Member i, whose state is `mine` and in, leaves and so gives back its slots; `became` is what it made of W. If somebody waits,
+  /// hand_over() is next.
+  void leave(unsigned i, state mine, word& became) {
     for (;;) {
-      const word w = settled();
-      const state mine = c.state_of(i);
+      const word w = load_and_help();
       if (w.operation() == op::retired) {
         c.set_state(i, mine.next_passage());
         became = w;
@@ -128,10 +129,10 @@ class protocol {
     }
   }
 
-  /// Queued member i gives up. Answers entered if it had been let in already, refused if it is out now.
+  /// Queued member i gives up. Answers entered if it had been granted already, refused if it is out now.
   outcome abandon(unsigned i) {
     for (;;) {
-      const word w = settled();
+      const word w = load_and_help();
       const state mine = c.state_of(i);
       if (mine.where() == kind::in) return outcome::entered;
       if (mine.where() == kind::out) return outcome::refused;
@@ -143,11 +144,12 @@ class protocol {
     }
   }
 
-  /// Lets in those at the head of the queue for whom there are permits. Needed after every operation that frees permits
-  /// or takes the head away; repeated by those who wait, since the one who should have called it may be dead.
+  /// Grants those at the head of the queue for which there are permits, and refuses those that ask for more than k. Needed after
+  /// every operation that frees permits, changes k or takes the head away; repeated by those who wait, since the one who
+  /// should have called it may be dead.
   void advance() {
     for (;;) {
-      const word w = settled();
+      const word w = load_and_help();
       if (!w.waiting() || w.operation() == op::retired) return;
       const line in_line = queue();
       if (in_line.count == 0) {
@@ -159,14 +161,18 @@ class protocol {
         if (remove_from_queue(w, in_line.head)) c.healed();
         continue;
       }
+      if (weight > c.size().slots()) {
+        remove_from_queue(w, in_line.head);
+        continue;
+      }
       if (w.free() < weight) return;
       const word desired = w.next(op::grant, in_line.head, w.free() - weight, in_line.count > 1);
       if (c.cas_word(w, desired)) help(desired);
     }
   }
 
-  /// What a leaver does who saw somebody wait: lets him in, or (b > 0) tells him to come and leaves the permit to who is faster,
-  /// as long as not too many have passed him. He is told at the first and then at every 32nd: he looks by himself as well.
+  /// After a leave that saw somebody wait: grants the head, or (b > 0), as long as not too many have passed it, leaves the permit
+  /// to who is faster and nudges the head, at the first overtaking and at every 32nd: the head looks by itself as well.
   void hand_over() {
     if (!may_pass()) return advance();
     if (c.passed().count() % 32 != 0) return;
@@ -177,7 +183,7 @@ class protocol {
   /// Completes the passage of member i if it is dead. True if there was something to complete.
   bool heal(unsigned i) {
     for (;;) {
-      const word w = settled();
+      const word w = load_and_help();
       if (w.operation() == op::retired) return false;
       const state theirs = c.state_of(i);
       if (theirs.where() == kind::out || c.alive(i)) return false;
@@ -193,13 +199,14 @@ class protocol {
     }
   }
 
-  /// Member i, which is out, sets the size. Those inside stay; nobody enters until there is room under the new size.
-  outcome resize(unsigned i, int slots) {
-    c.set_state(i, c.state_of(i).with_weight(slots));  // G5
+  /// Member i, whose state is `mine` and out, sets the size to mine.weight(). Those inside stay; nobody enters until there is room
+  /// under the new size. advance() is next.
+  outcome resize(unsigned i, state mine) {
+    c.set_state(i, mine);  // G5
     for (;;) {
-      const word w = settled();
+      const word w = load_and_help();
       if (w.operation() == op::retired) return outcome::retired;
-      const int difference = slots - c.size().slots();
+      const int difference = mine.weight() - c.size().slots();
       const word desired = w.next(op::resize, i, w.free() + difference, w.waiting());
       if (!c.cas_word(w, desired)) continue;
       help(desired);
@@ -210,7 +217,7 @@ class protocol {
   /// Ends the gate: no operation succeeds any more. Refused while somebody is inside or waits, unless forced.
   bool retire(bool forced) {
     for (;;) {
-      const word w = settled();
+      const word w = load_and_help();
       if (w.operation() == op::retired) return true;
       if (!forced && (w.waiting() || w.free() != c.size().slots())) return false;
       if (c.cas_word(w, w.next(op::retired, 0, w.free(), w.waiting()))) return true;
@@ -220,17 +227,18 @@ class protocol {
   /// Says that member i, which is inside in passage `theirs`, is alive though it was not for a moment. False if it was healed.
   bool touch(unsigned i, state theirs) {
     for (;;) {
-      const word w = settled();
+      const word w = load_and_help();
       if (w.operation() == op::retired || c.state_of(i) != theirs) return false;
       if (c.cas_word(w, w.next(op::none, i, w.free(), w.waiting()))) return true;
     }
   }
 
-  /// A free slot for member i, which is inside; -1 if there is none, which only a damaged file can cause (G6).
-  int take_slot(unsigned i, int capacity) {
-    const slot_owner me = slot_owner::of(i, c.state_of(i));
+  /// A free slot below `capacity` for member i, whose state is `mine` and in; -1 if there is none, which only a damaged file or a
+  /// smaller size can cause (G6).
+  int take_slot(unsigned i, state mine, int capacity) {
+    const slot_owner me = slot_owner::of(i, mine);
     for (int rounds = 0; rounds < 100; ++rounds) {
-      settled();
+      load_and_help();
       for (int j = 0; j < capacity; ++j) {
         const slot_owner owner = c.slot(j);
         if (!holds(owner) && c.cas_slot(j, owner, me)) return j;
@@ -260,7 +268,7 @@ class protocol {
   bool has_room(word w, int weight) { return w.free() >= weight && (!w.waiting() || may_pass()); }
 
   /// The word with its effect applied, ready to be changed.
-  word settled() {
+  word load_and_help() {
     const word w = c.word();
     help(w);
     return w;

@@ -104,6 +104,7 @@ struct limit {
   }
   constexpr int slots() const { return static_cast<int>(bits & 0xFFFF); }
   constexpr std::uint64_t seq() const { return bits >> 16; }
+  constexpr bool valid() const { return slots() >= 1 && slots() <= slots_max; }
   /// Whether `w` is a resize that this size does not include yet.
   constexpr bool lacks(word w) const { return w.operation() == op::resize && seq() != w.seq(); }
   friend constexpr bool operator==(limit, limit) = default;

@@ -90,8 +90,7 @@ class prepared_command {
 /// What the command's process needs between vfork and exec, where it shares this one's memory.
 struct launch {
   core& gate;
-  unsigned member;
-  state inside;
+  membership member;
   int lock_fd;  ///< another opening of the gate's file, for the command's own lock
   const sigset_t* signals_before;
   const struct sigaction* child_action_before;
@@ -108,10 +107,10 @@ struct launch {
   struct flock range {};
   range.l_type = F_WRLCK;
   range.l_whence = SEEK_SET;
-  range.l_start = command_byte(it.member);
+  range.l_start = command_byte(it.member.number);
   range.l_len = 1;
   // The lock first, then the touch: a healer that found both locks free now fails, and later ones find this one taken.
-  if (fcntl(it.lock_fd, F_SETLK, &range) != 0 || !it.gate.touch(it.member, it.inside)) {
+  if (fcntl(it.lock_fd, F_SETLK, &range) != 0 || !it.gate.touch(it.member)) {
     it.lost = true;
     _exit(exit_lost);
   }
@@ -198,6 +197,10 @@ int failed_entry(entry why, const request& asked) {
     case entry::damaged:
       complain("gate '" + name + "' is damaged; run `kgate doctor -n " + name + "`");
       return exit_lost;
+    case entry::too_heavy:
+      complain("gate '" + name + "' was made smaller than --weight " + std::to_string(asked.weight) +
+               "; the command was not started");
+      return exit_lost;
     case entry::cancelled:
     case entry::entered:
       break;
@@ -207,7 +210,7 @@ int failed_entry(entry why, const request& asked) {
 
 struct seat {
   core gate;
-  unsigned member = 0;
+  membership member;
   int lock_fd = -1;
 };
 
@@ -225,12 +228,11 @@ int be_seated(const request& asked, const place& where, seat& out) {
              " slots of gate '" + name + "'");
     return exit_usage;
   }
-  const int member = out.gate.join(joined(asked.words), failure);
-  if (member < 0) {
+  failure = out.gate.join(joined(asked.words), out.member);
+  if (failure) {
     complain(failure.text);
     return exit_error;
   }
-  out.member = static_cast<unsigned>(member);
   out.lock_fd = open_again(out.gate);
   patience how;
   if (asked.try_once) how.deadline_ns = 0;
@@ -276,14 +278,8 @@ int run(const request& asked) {
   sigaction(SIGCHLD, &child_action, &child_action_before);
   signal(SIGBUS, SIG_DFL);
 
-  launch it{mine.gate,
-            mine.member,
-            mine.gate.state_of(mine.member),
-            mine.lock_fd,
-            &before,
-            &child_action_before,
-            command.arguments(),
-            command.environment()};
+  launch it{mine.gate,           mine.member,          mine.lock_fd, &before, &child_action_before,
+            command.arguments(), command.environment()};
   const pid_t child = start(it);
   int code = exit_error;
   if (child < 0) {

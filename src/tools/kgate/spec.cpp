@@ -110,7 +110,9 @@ constexpr std::array exits{
     exit_row{exit_ok, "done; run: the command ended with 0"},
     exit_row{exit_failed, "status, list, top, resize, remove, doctor: it could not be done, or something is wrong"},
     exit_row{exit_usage, "the command line was not understood"},
-    exit_row{exit_lost, "run: the gate was removed or damaged, or the slot lost, before the command could start"},
+    exit_row{exit_lost,
+             "run: the gate was removed, damaged or made smaller than the weight, or the slot lost, before the command "
+             "could start"},
     exit_row{exit_refused, "run --try: no slot was free"},
     exit_row{exit_timed_out, "run --timeout: no slot became free in time"},
     exit_row{exit_error, "run: kgate itself failed and the command was not started"},

@@ -75,12 +75,13 @@ int resize(const request& asked) {
   core gate;
   gate_failure failure = gate.open(asked.name, 0, where);
   const int before = failure ? 0 : gate.slots();
-  const int member = failure ? -1 : gate.join("kgate resize", failure);
+  membership mine;
+  if (!failure) failure = gate.join("kgate resize", mine);
   if (failure) {
     complain(failure.text);
     return failure.code == gate_errc::bad_name ? exit_usage : exit_failed;
   }
-  if (gate.resize(static_cast<unsigned>(member), asked.slots) == outcome::retired) {
+  if (gate.resize(mine, asked.slots) == outcome::retired) {
     complain("gate '" + asked.name + "' was removed");
     return exit_failed;
   }
