@@ -18,7 +18,7 @@
 #include <optional>
 #include <thread>
 
-#include "kgate/core/futex.hpp"
+#include "kgate/detail/waiting/futex.hpp"
 #include "peers.hpp"
 
 namespace kgate::bench {

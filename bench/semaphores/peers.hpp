@@ -28,7 +28,7 @@
 #include <string>
 #include <vector>
 
-#include "kgate/core/wait_policy.hpp"
+#include "kgate/wait_policy.hpp"
 #include "kgate/semaphore.hpp"
 
 namespace kgate::bench {

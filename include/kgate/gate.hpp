@@ -11,7 +11,7 @@
 ///     }
 ///
 /// A gate is a file its users map; there is no daemon. Waiters are served in the order in which they came. Link kgate::gate.
-/// How it works and why it survives: gate/protocol.hpp. What is promised to users: docs/gates.md.
+/// How it works and why it survives: algorithms/gate_protocol.hpp. What is promised to users: docs/gates.md.
 
 #include <atomic>
 #include <chrono>
@@ -25,9 +25,9 @@
 #include <string_view>
 #include <vector>
 
-#include "kgate/core/contracts.hpp"
-#include "kgate/gate/error.hpp"
-#include "kgate/gate/word.hpp"
+#include "kgate/detail/contracts.hpp"
+#include "kgate/gate_error.hpp"
+#include "kgate/algorithms/gate_word.hpp"
 
 namespace kgate {
 

@@ -16,8 +16,8 @@
 #include <stop_token>
 #include <utility>
 
-#include "kgate/core/cache_line.hpp"
-#include "kgate/core/fixed_array.hpp"
+#include "kgate/detail/cache_line.hpp"
+#include "kgate/detail/fixed_array.hpp"
 #include "kgate/slots.hpp"
 
 namespace kgate {

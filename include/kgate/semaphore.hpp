@@ -27,10 +27,10 @@
 #include <utility>
 
 #include "kgate/algorithms/kgate.hpp"
-#include "kgate/core/cache_line.hpp"
-#include "kgate/core/contracts.hpp"
-#include "kgate/core/wait_policy.hpp"
-#include "kgate/machines/native_sleeping.hpp"
+#include "kgate/detail/cache_line.hpp"
+#include "kgate/detail/contracts.hpp"
+#include "kgate/wait_policy.hpp"
+#include "kgate/detail/machines/native_sleeping.hpp"
 
 namespace kgate {
 

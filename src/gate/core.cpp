@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kgate/core/wait_policy.hpp"
+#include "kgate/wait_policy.hpp"
 
 namespace kgate::gate_detail {
 

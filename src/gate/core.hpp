@@ -12,7 +12,7 @@
 
 #include "gate/cells.hpp"
 #include "gate/segment.hpp"
-#include "kgate/gate/protocol.hpp"
+#include "kgate/algorithms/gate_protocol.hpp"
 
 namespace kgate::gate_detail {
 

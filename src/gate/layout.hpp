@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kgate/core/cache_line.hpp"
-#include "kgate/gate/word.hpp"
+#include "kgate/detail/cache_line.hpp"
+#include "kgate/algorithms/gate_word.hpp"
 
 namespace kgate::gate_detail {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "gate/layout.hpp"
-#include "kgate/gate/error.hpp"
+#include "kgate/gate_error.hpp"
 
 namespace kgate::gate_detail {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The gate protocol under chosen schedules: each step of its variables (Cells, gate/protocol.hpp) gives control back to the test,
+/// The gate protocol under chosen schedules: each step of its variables (Cells, algorithms/gate_protocol.hpp) gives control back to the test,
 /// which decides who goes on and who dies. The protocol's own text runs, not a model of it.
 ///
 /// Each process is a fiber; a run is one sequence of decisions. Not exhaustive over states: all schedules with at most a given
@@ -15,7 +15,7 @@
 #include <memory>
 #include <vector>
 
-#include "kgate/gate/protocol.hpp"
+#include "kgate/algorithms/gate_protocol.hpp"
 
 namespace kgate::explored {
 

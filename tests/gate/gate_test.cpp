@@ -11,7 +11,7 @@
 #include <set>
 #include <thread>
 
-#include "faults/scratch.hpp"
+#include "gate/faults/scratch.hpp"
 
 namespace kgate {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "explored_objects.hpp"
-#include "lab/checker/check.hpp"
+#include "lab/checker/properties/check.hpp"
 
 namespace kgate::lab {
 namespace {

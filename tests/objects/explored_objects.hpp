@@ -13,8 +13,8 @@
 #include "kgate/algorithms/am97_names.hpp"
 #include "kgate/objects/assigned.hpp"
 #include "kgate/objects/herlihy93.hpp"
-#include "lab/checker/machine.hpp"
-#include "lab/checker/operations.hpp"
+#include "lab/checker/model/machine.hpp"
+#include "lab/checker/properties/operations.hpp"
 
 namespace kgate::lab {
 

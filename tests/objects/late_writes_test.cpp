@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "litmus/layered_process.hpp"
+#include "checker/layered_process.hpp"
 #include "named_explored.hpp"
 
 namespace kgate::lab {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "kgate/resilient.hpp"
-#include "lab/histories/linearize.hpp"
+#include "lab/schedules/linearize.hpp"
 
 namespace kgate::recorded {
 

@@ -9,7 +9,7 @@
 #include "kgate/algorithms/bitmap_names.hpp"
 #include "kgate/algorithms/kgate.hpp"
 #include "kgate/algorithms/word_names.hpp"
-#include "lab/checker/check.hpp"
+#include "lab/checker/properties/check.hpp"
 
 namespace kgate::lab {
 

@@ -73,7 +73,7 @@ class Package(unittest.TestCase):
     def test_headers_are_there(self):
         ours = sorted(str(h.relative_to(SOURCE / "include")) for h in (SOURCE / "include").rglob("*.hpp"))
         self.assertEqual(self.headers, ours)
-        self.assertIn("kgate/core/machine.hpp", self.headers)
+        self.assertIn("kgate/detail/machine.hpp", self.headers)
 
     def test_find_package(self):
         project = self.project("found", "find_package(kgate 0.1 REQUIRED CONFIG)")

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "kgate/algorithms/kgate.hpp"
-#include "lab/checker/machine.hpp"
+#include "lab/checker/model/machine.hpp"
 
 namespace kgate::lab {
 

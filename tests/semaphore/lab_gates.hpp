@@ -10,9 +10,9 @@
 
 #include "kgate/algorithms/bitmap_names.hpp"
 #include "kgate/algorithms/kgate.hpp"
-#include "lab/checker/check.hpp"
-#include "lab/checker/machine.hpp"
-#include "lab/checker/rmr.hpp"
+#include "lab/checker/properties/check.hpp"
+#include "lab/checker/model/machine.hpp"
+#include "lab/rmr/worst_case.hpp"
 
 namespace kgate::lab {
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "kgate/core/habit.hpp"
+#include "kgate/detail/waiting/habit.hpp"
 #include "kgate/semaphore.hpp"
 
 namespace {

@@ -21,7 +21,7 @@
 ///              D2  a scanner answers all handshakes by one write of Q[i].
 ///              D3  a round ends at the first change seen, and a view is borrowed as soon as it may be.
 /// Memory model sequential consistency
-/// Evidence     tests/afek_flbb: proposition 3.1 with register steps, over all runs for n = 2; for n = 3 over all runs of a Label
+/// Evidence     tests/algorithms/afek94: proposition 3.1 with register steps, over all runs for n = 2; for n = 3 over all runs of a Label
 ///              and a Scan of each process, with a second Scan, a second Label and Scan or three Labels of one of them,
 ///              or second Labels of two of them; random runs for n = 3, 4; mutants. Figure 2 over it: N = 2 without limit, N = 3 with one passage each
 
@@ -32,8 +32,8 @@
 #include "kgate/algorithms/afek94_figure2.hpp"
 #include "kgate/algorithms/afek94_labelling.hpp"
 #include "kgate/algorithms/afek94_timestamps.hpp"
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate::afek94 {
 

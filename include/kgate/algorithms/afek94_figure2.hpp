@@ -17,16 +17,16 @@
 ///                  its reads are made, what they return is not needed.
 ///              D2  the exit's Label can be left out for study (`Exit_label`): docs/errata.md says what it is for.
 /// Memory model sequential consistency
-/// Evidence     tests/afek_flbb (all properties, FIFE: N = 3, k = 2, two passages; k-exclusion: N = 4, k = 2, one passage; no exit
-///              Label, printed Label test), tests/native (stress)
+/// Evidence     tests/algorithms/afek94 (all properties, FIFE: N = 3, k = 2, two passages; k-exclusion: N = 4, k = 2, one passage; no exit
+///              Label, printed Label test), tests/algorithms/native (stress)
 
 #include <bit>
 #include <cstddef>
 
 #include "kgate/algorithms/afek94_timestamps.hpp"
-#include "kgate/core/contracts.hpp"
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/contracts.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate::afek94 {
 

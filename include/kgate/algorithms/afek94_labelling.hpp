@@ -13,12 +13,12 @@
 /// Invariants   L1-L3
 /// Deviations   a reconstruction throughout
 /// Memory model none
-/// Evidence     tests/afek_flbb (L1-L3 exhaustively for n = 2, 3, 4)
+/// Evidence     tests/algorithms/afek94 (L1-L3 exhaustively for n = 2, 3, 4)
 
 #include <cstdint>
 #include <string>
 
-#include "kgate/core/contracts.hpp"
+#include "kgate/detail/contracts.hpp"
 
 namespace kgate::afek94 {
 

@@ -16,16 +16,16 @@
 ///              D3  Scan returns which processes of a given set precede the caller instead of the whole permutation: figure 2
 ///                  asks nothing else. It reads all labels, and forgets those that nobody asked for.
 /// Memory model sequential consistency
-/// Evidence     tests/afek_flbb (figure 2 over it; the printed test fails)
+/// Evidence     tests/algorithms/afek94 (figure 2 over it; the printed test fails)
 
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 
-#include "kgate/core/contracts.hpp"
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/contracts.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate::afek94 {
 

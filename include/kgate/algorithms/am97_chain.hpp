@@ -12,12 +12,12 @@
 /// Invariants   at most m processes are between block m+1 and block m (I1 of the paper, at every level)
 /// Deviations   none
 /// Memory model that of the block
-/// Evidence     tests/model, tests/rmr
+/// Evidence     tests/algorithms/am97, tests/lab/rmr_test
 
 #include <cstddef>
 
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate::am97 {
 

@@ -20,7 +20,7 @@
 ///                  is not there changes, and a place belongs to a process number. The paper's bound counts the tree of
 ///                  N.
 /// Memory model that of the block; X needs no order of its own
-/// Evidence     tests/model, tests/mutants (early release of the fast path), tests/rmr, tests/native (stress)
+/// Evidence     tests/algorithms/am97, tests/algorithms/am97/mutants_test (early release of the fast path), tests/lab/rmr_test, tests/algorithms/native (stress)
 
 #include <algorithm>
 #include <cstddef>
@@ -28,8 +28,8 @@
 
 #include "kgate/algorithms/am97_chain.hpp"
 #include "kgate/algorithms/am97_tree.hpp"
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate::am97 {
 

@@ -20,12 +20,12 @@
 ///              I11  |{p : p@9}| <= k
 /// Deviations   none
 /// Memory model sequential consistency; P[p] false (6) must be visible before X is read (7)
-/// Evidence     tests/model (all properties), tests/mutants, tests/rmr, tests/native (stress)
+/// Evidence     tests/algorithms/am97 (all properties), tests/algorithms/am97/mutants_test, tests/lab/rmr_test, tests/algorithms/native (stress)
 
 #include <cstddef>
 
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate::am97 {
 

@@ -25,14 +25,14 @@
 ///              I23  |{p : p@13}| <= k
 /// Deviations   none. The text of section 4.4 speaks of the test-and-set "at statement 5"; it is statement 3.
 /// Memory model sequential consistency; P[p] and R[p] (7, 9) must be visible before X is read (10)
-/// Evidence     tests/model (all properties), tests/mutants, tests/rmr, tests/native (stress)
+/// Evidence     tests/algorithms/am97 (all properties), tests/algorithms/am97/mutants_test, tests/lab/rmr_test, tests/algorithms/native (stress)
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate::am97 {
 

@@ -12,13 +12,13 @@
 /// Deviations   none. Statement 5 is printed with a stray "fi". Corollaries 1, 3 and 5 print one remote reference less
 ///              than lemma 1 gives; lemma 1 is what the catalogue states.
 /// Memory model sequential consistency; the release of a name (5) must be visible before the inner release
-/// Evidence     tests/model (distinct names), tests/mutants (test-and-set dropped), tests/rmr, tests/native
+/// Evidence     tests/algorithms/am97 (distinct names), tests/algorithms/am97/mutants_test (test-and-set dropped), tests/lab/rmr_test, tests/algorithms/native
 ///              (instructions, stress)
 
 #include <cstddef>
 
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate::am97 {
 

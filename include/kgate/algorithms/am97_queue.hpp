@@ -14,13 +14,13 @@
 /// Invariants   X = k - |{p : p@{2..4}}|;  |Q| = max(0, -X)
 /// Deviations   D1  N <= 13, so that X and Q fit 64 bits
 /// Memory model sequential consistency
-/// Evidence     tests/model (all properties), tests/native (stress)
+/// Evidence     tests/algorithms/am97 (all properties), tests/algorithms/native (stress)
 
 #include <cstdint>
 #include <string>
 
-#include "kgate/core/machine.hpp"
-#include "kgate/core/process.hpp"
+#include "kgate/detail/machine.hpp"
+#include "kgate/detail/process.hpp"
 
 namespace kgate::am97 {
 

@@ -12,12 +12,12 @@
 /// Deviations   none. Read as follows: process p is number p - ceil(N/2) of the right half; a half of at most k
 ///              processes has no node of its own; a spinning process goes by its global number everywhere.
 /// Memory model that of the block
-/// Evidence     tests/model, tests/mutants (off by one in the split), tests/rmr, tests/native (stress)
+/// Evidence     tests/algorithms/am97, tests/algorithms/am97/mutants_test (off by one in the split), tests/lab/rmr_test, tests/algorithms/native (stress)
 
 #include <memory>
 
 #include "kgate/algorithms/am97_chain.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate::am97 {
 

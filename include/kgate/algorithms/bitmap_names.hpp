@@ -19,9 +19,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "kgate/core/contracts.hpp"
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/contracts.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate {
 

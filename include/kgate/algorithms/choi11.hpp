@@ -24,7 +24,7 @@
 ///              D6  with n <= k nobody waits and nothing is written.
 ///              D1-D4 can be switched back (reading).
 /// Memory model sequential consistency; all writes are read-modify-writes
-/// Evidence     tests/danek_choi: sets, properties, mutants, the printed errors, remote references; tests/native
+/// Evidence     tests/algorithms/choi11: sets, properties, mutants, the printed errors, remote references; tests/algorithms/native
 ///              (stress)
 
 #include <algorithm>
@@ -33,8 +33,8 @@
 #include <cstdint>
 
 #include "kgate/algorithms/choi11_sets.hpp"
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate::choi11 {
 

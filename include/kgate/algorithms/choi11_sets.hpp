@@ -11,7 +11,7 @@
 /// Deviations   D1  Wait-Set(j) contains j. As printed 0 is not in Wait-Set(0), and P4 fails at i = j = 0.
 ///              D2  the length is ceil(log2 k). As printed it is one less, and k-1 has no pattern.
 ///              Both can be switched back (set_reading), for study.
-/// Evidence     tests/danek_choi (P1..P6 for all k to 128)
+/// Evidence     tests/algorithms/choi11 (P1..P6 for all k to 128)
 
 #include <algorithm>
 #include <array>

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate::danek10 {
 

@@ -11,9 +11,9 @@
 /// Invariants   S = k - |{p : p@{3,4,CS}}|;  a process is inside only if it took S from above 0
 /// Deviations   none. The statements have no labels in the source; here 1 test, 2 decrement and retest, 3 undo, 4 V.
 /// Memory model sequential consistency
-/// Evidence     tests/model (starvation with its trace), tests/native (stress)
+/// Evidence     tests/algorithms/am97 (starvation with its trace), tests/algorithms/native (stress)
 
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate {
 

@@ -13,11 +13,11 @@
 /// Deviations   D1  statement 2 (wait until COUNT < l, then add 1) takes two steps: only the holder of the lock raises COUNT, so
 ///                  what it has seen free stays free.
 /// Memory model sequential consistency
-/// Evidence     tests/afek_flbb (no crash; one crash stops it), tests/native (stress)
+/// Evidence     tests/algorithms/flbb79 (no crash; one crash stops it), tests/algorithms/native (stress)
 
 #include <concepts>
 
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate::flbb79 {
 

@@ -25,7 +25,7 @@
 ///              D4  c1 counts a bucket of the queue as max(1, k-1): for k = 1 a bucket holds one process, not none.
 ///              D5  cscount and enb are shared and gatecount is the supervisor's: the print does not say.
 /// Memory model one variable: coherence is enough
-/// Evidence     tests/afek_flbb (buckets; model; printed test, printed order)
+/// Evidence     tests/algorithms/flbb79 (buckets; model; printed test, printed order)
 
 #include <algorithm>
 #include <array>

@@ -13,9 +13,9 @@
 ///                  outcomes, and a wait that native policies can sleep in. The paper has no labels; here 1 try, 2
 ///                  wait, 3 exit.
 /// Memory model sequential consistency
-/// Evidence     tests/model (lockout with its trace), tests/native (stress)
+/// Evidence     tests/algorithms/am97 (lockout with its trace), tests/algorithms/native (stress)
 
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate::flbb79 {
 

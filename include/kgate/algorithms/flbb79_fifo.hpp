@@ -24,7 +24,7 @@
 ///                  issue colour changed
 /// Deviations   a completed sketch; docs/decisions/0010-short-name-queue.md
 /// Memory model one variable: coherence is enough
-/// Evidence     tests/afek_flbb (short names, queue; model; random runs beside the supervised system)
+/// Evidence     tests/algorithms/flbb79 (short names, queue; model; random runs beside the supervised system)
 
 #include <algorithm>
 #include <array>

@@ -10,13 +10,13 @@
 /// Invariants   m members differ in at most m-1 positions taken one by one
 /// Deviations   none
 /// Memory model none
-/// Evidence     tests/afek_flbb
+/// Evidence     tests/algorithms/flbb79
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-#include "kgate/core/contracts.hpp"
+#include "kgate/detail/contracts.hpp"
 
 namespace kgate::flbb79 {
 

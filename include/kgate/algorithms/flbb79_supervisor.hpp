@@ -27,7 +27,7 @@
 ///                  process that neither sends nor receives), so that equal situations are equal values.
 ///              D4  the state is sent with a fixed number of bits.
 /// Memory model one variable: coherence is enough
-/// Evidence     tests/afek_flbb, over the bucket system and the short-name queue (and in the printed order)
+/// Evidence     tests/algorithms/flbb79, over the bucket system and the short-name queue (and in the printed order)
 
 #include <array>
 #include <concepts>
@@ -35,8 +35,8 @@
 #include <cstdint>
 #include <string>
 
-#include "kgate/core/contracts.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/contracts.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate::flbb79 {
 

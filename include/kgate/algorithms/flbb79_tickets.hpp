@@ -19,7 +19,7 @@
 ///              D2  Quant[0] is not stored: T1 gives it.
 ///              D3  for k >= N nobody waits (the paper's trivial algorithm).
 /// Memory model one variable: coherence is enough
-/// Evidence     tests/afek_flbb (colours and order; l-queuelike, k-exclusion; wrong colour, wrong "leads"), tests/native
+/// Evidence     tests/algorithms/flbb79 (colours and order; l-queuelike, k-exclusion; wrong colour, wrong "leads"), tests/algorithms/native
 ///              (stress)
 
 #include <array>
@@ -27,8 +27,8 @@
 #include <cstdint>
 #include <string>
 
-#include "kgate/core/contracts.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/contracts.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate::flbb79 {
 

@@ -43,9 +43,9 @@
 #include <type_traits>
 
 #include "kgate/algorithms/kgate_layout.hpp"
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/machine.hpp"
-#include "kgate/core/waiting.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
+#include "kgate/detail/waiting/waiting.hpp"
 
 namespace kgate {
 

@@ -16,12 +16,12 @@
 ///              exchange (2) returned p
 /// Deviations   none. The source has no labels; here 1-5 are acquire_lock and 6-9 release_lock, in order.
 /// Memory model sequential consistency
-/// Evidence     tests/model (all properties but bounded exit), tests/rmr, tests/native (stress)
+/// Evidence     tests/algorithms/am97 (all properties but bounded exit), tests/lab/rmr_test, tests/algorithms/native (stress)
 
 #include <cstddef>
 
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate {
 

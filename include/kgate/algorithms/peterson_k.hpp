@@ -15,13 +15,13 @@
 /// Deviations   none. The sources have no labels; here 1 and 2 announce, 3 and 4 are the two halves of the wait, 5 the
 ///              exit.
 /// Memory model sequential consistency; Q[p] and TURN (1, 2) must be visible before those of others are read (3, 4)
-/// Evidence     tests/model (one crash stops it, with its trace), tests/native (stress)
+/// Evidence     tests/algorithms/am97 (one crash stops it, with its trace), tests/algorithms/native (stress)
 
 #include <algorithm>
 #include <cstddef>
 
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate {
 

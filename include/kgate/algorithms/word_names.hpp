@@ -18,7 +18,7 @@
 #include <limits>
 #include <optional>
 
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate {
 

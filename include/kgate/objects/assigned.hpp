@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/machine.hpp"
 
 namespace kgate {
 

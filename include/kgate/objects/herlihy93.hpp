@@ -72,12 +72,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "kgate/core/cache_line.hpp"
-#include "kgate/core/contracts.hpp"
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/inline_array.hpp"
-#include "kgate/core/machine.hpp"
-#include "kgate/core/waiting.hpp"
+#include "kgate/detail/cache_line.hpp"
+#include "kgate/detail/contracts.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/inline_array.hpp"
+#include "kgate/detail/machine.hpp"
+#include "kgate/detail/waiting/waiting.hpp"
 #include "kgate/objects/kept_version.hpp"
 #include "kgate/objects/sequential.hpp"
 

@@ -8,9 +8,9 @@
 /// Deviations   none to speak of. Off the native machine an operation reads all words that are used and writes those that change,
 ///              which is what a machine that counts accesses charges it; a real heap operation reads about half of them.
 
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/machine.hpp"
-#include "kgate/machines/native.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
+#include "kgate/detail/machines/native.hpp"
 #include "kgate/objects/herlihy93.hpp"
 #include "kgate/objects/sequential.hpp"
 

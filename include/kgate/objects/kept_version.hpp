@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kgate/core/cache_line.hpp"
-#include "kgate/core/fixed_array.hpp"
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/cache_line.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
 #include "kgate/objects/sequential.hpp"
 
 namespace kgate::detail {

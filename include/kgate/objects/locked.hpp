@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "kgate/algorithms/mcs_lock.hpp"
-#include "kgate/machines/native.hpp"
+#include "kgate/detail/machines/native.hpp"
 #include "kgate/objects/sequential.hpp"
 
 namespace kgate {

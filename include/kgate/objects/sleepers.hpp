@@ -11,8 +11,8 @@
 #include <mutex>
 #include <stop_token>
 
-#include "kgate/core/futex.hpp"
-#include "kgate/core/wait_policy.hpp"
+#include "kgate/detail/waiting/futex.hpp"
+#include "kgate/wait_policy.hpp"
 
 namespace kgate {
 

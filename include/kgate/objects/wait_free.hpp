@@ -3,7 +3,7 @@
 
 /// kgate::wait_free<T, K>: a sequential object (objects/sequential.hpp) for K threads that never wait for each other.
 
-#include "kgate/machines/native.hpp"
+#include "kgate/detail/machines/native.hpp"
 #include "kgate/objects/herlihy93.hpp"
 
 namespace kgate {

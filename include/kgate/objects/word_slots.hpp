@@ -13,8 +13,8 @@
 #include <stop_token>
 
 #include "kgate/algorithms/word_names.hpp"
-#include "kgate/core/contracts.hpp"
-#include "kgate/machines/native.hpp"
+#include "kgate/detail/contracts.hpp"
+#include "kgate/detail/machines/native.hpp"
 #include "kgate/objects/sleepers.hpp"
 
 namespace kgate {

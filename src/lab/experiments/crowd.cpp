@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "kgate/core/contracts.hpp"
+#include "kgate/detail/contracts.hpp"
 
 namespace kgate::lab {
 

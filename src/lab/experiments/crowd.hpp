@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "lab/checker/explorer.hpp"
+#include "lab/checker/explore/explorer.hpp"
 
 namespace kgate::lab {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "lab/catalog/arenas.hpp"
-#include "lab/catalog/models.hpp"
-#include "lab/checker/rmr.hpp"
+#include "lab/models/arenas.hpp"
+#include "lab/models/models.hpp"
+#include "lab/rmr/worst_case.hpp"
 #include "lab/schedules/adversary.hpp"
 
 namespace kgate::lab {

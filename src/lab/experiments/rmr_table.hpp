@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "kgate/algorithms/catalog_row.hpp"
-#include "lab/checker/explorer.hpp"
-#include "lab/machines/cost_model.hpp"
+#include "catalog/row.hpp"
+#include "lab/checker/explore/explorer.hpp"
+#include "lab/rmr/cost_model.hpp"
 
 namespace kgate::lab {
 

@@ -7,8 +7,8 @@
 #include <random>
 #include <unordered_set>
 
-#include "lab/catalog/models.hpp"
-#include "lab/checker/walker.hpp"
+#include "lab/models/models.hpp"
+#include "lab/checker/model/walker.hpp"
 #include "lab/experiments/crowd.hpp"
 
 namespace kgate::lab {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/checker/explorer.hpp"
+#include "lab/checker/explore/explorer.hpp"
 
 namespace kgate::lab {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "lab/machines/cost_model.hpp"
+#include "lab/rmr/cost_model.hpp"
 
 namespace kgate::lab {
 

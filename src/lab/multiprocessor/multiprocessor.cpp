@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "kgate/core/contracts.hpp"
+#include "kgate/detail/contracts.hpp"
 
 namespace kgate::lab {
 

@@ -16,7 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kgate/core/machine.hpp"
+#include "kgate/detail/machine.hpp"
 #include "lab/multiprocessor/costs.hpp"
 #include "lab/multiprocessor/timeline.hpp"
 #include "lab/schedules/fiber.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kgate/core/contracts.hpp"
+#include "kgate/detail/contracts.hpp"
 
 namespace kgate::lab::schedules {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "kgate/core/machine.hpp"
-#include "lab/machines/cost_model.hpp"
+#include "kgate/detail/machine.hpp"
+#include "lab/rmr/cost_model.hpp"
 
 namespace kgate::lab::schedules {
 

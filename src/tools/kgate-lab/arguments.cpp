@@ -10,12 +10,12 @@
 #include <limits>
 #include <optional>
 
-#include "lab/catalog/models.hpp"
-#include "lab/checker/check.hpp"
-#include "lab/checker/graph.hpp"
-#include "tools/kgate-lab/catalog_text.hpp"
+#include "lab/models/models.hpp"
+#include "lab/checker/properties/check.hpp"
+#include "lab/checker/graph/graph.hpp"
+#include "tools/kgate-lab/output/catalog_text.hpp"
 #include "tools/kgate-lab/exit_code.hpp"
-#include "tools/kgate-lab/text.hpp"
+#include "tools/kgate-lab/output/text.hpp"
 
 namespace kgate::tool {
 

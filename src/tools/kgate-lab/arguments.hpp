@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "kgate/algorithms/catalog_row.hpp"
-#include "lab/checker/mutation.hpp"
-#include "lab/checker/trace.hpp"
+#include "catalog/row.hpp"
+#include "lab/checker/model/mutation.hpp"
+#include "lab/checker/trace/trace.hpp"
 
 namespace kgate::tool {
 

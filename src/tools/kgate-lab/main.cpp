@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/kgate-lab/commands.hpp"
-#include "tools/kgate-lab/terminal.hpp"
-#include "tools/kgate-lab/text.hpp"
+#include "tools/kgate-lab/commands/commands.hpp"
+#include "tools/kgate-lab/output/terminal.hpp"
+#include "tools/kgate-lab/output/text.hpp"
 
 namespace kgate::tool {
 

@@ -10,18 +10,18 @@
 #include <chrono>
 #include <thread>
 
-#include "lab/catalog/models.hpp"
-#include "lab/checker/check.hpp"
-#include "lab/checker/share_out.hpp"
+#include "lab/models/models.hpp"
+#include "lab/checker/properties/check.hpp"
+#include "lab/checker/explore/share_out.hpp"
 #include "lab/experiments/native_queue.hpp"
 #include "lab/experiments/queue_observations.hpp"
 #include "lab/experiments/rmr_table.hpp"
 #include "lab/experiments/simulated_queue.hpp"
 #include "lab/experiments/space.hpp"
 #include "tools/kgate-lab/arguments.hpp"
-#include "tools/kgate-lab/catalog_text.hpp"
-#include "tools/kgate-lab/machine_text.hpp"
-#include "tools/kgate-lab/text.hpp"
+#include "tools/kgate-lab/output/catalog_text.hpp"
+#include "tools/kgate-lab/output/machine_text.hpp"
+#include "tools/kgate-lab/output/text.hpp"
 
 namespace kgate::tool {
 

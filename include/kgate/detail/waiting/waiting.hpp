@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What an algorithm may ask of a machine beyond detail/machine.hpp, and what it gets from a machine that does not offer it.
+///
+///  - watch: a look at a variable that may go on for a while. Elsewhere one read.
+///  - linger: looks that go on a while longer, and leave the processor to others in between. Elsewhere none.
+///  - spinner: how many looks are worth it when a process looks by hand.
+///  - sleep and wake: a wait for one variable that may end at any time, so that the caller looks around; whoever changes the
+///    variable wakes the sleeper. A machine without it offers await_any.
+///  - nap: lets others run, when there is nothing to sleep on.
+///  - give_way: a short delay after a collision. Elsewhere none.
+///  - keep_away and kept_away: a delay beside others who pass, and what came of it. Elsewhere none.
+///  - may_be_passed: whether a sleeper had better let others pass it until it runs. Elsewhere yes.
+///  - notes: something worth counting happened. Elsewhere ignored.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+#include "kgate/detail/machine.hpp"
+
+namespace kgate {
+
+/// Where a process stands: with which ticket, how many are to be admitted before it, and how many wait in all.
+struct standing {
+  std::uint64_t ticket;
+  std::size_t ahead;
+  std::size_t in_line;
+};
+
+/// What can be counted. Those with a ticket concern the process that holds it; the last two say how many permits were let loose
+/// so far.
+enum class event : unsigned char {
+  arrival,     ///< stands in line with this ticket
+  no_arrival,  ///< handed it back, and is not in line
+  wait,        ///< goes to sleep
+  overtaking,  ///< got in past those in line
+  leaving,     ///< is about to hand back
+  admission,   ///< admitted this ticket
+  waking,      ///< wakes the process with this ticket
+  nudging,     ///< wakes the first in line, which may be passed until it runs
+  nudged,      ///< was woken so, and runs
+};
+
+template <class M>
+concept SleepingMachine = Machine<M> && requires(typename M::template Var<std::uint32_t>& v, typename M::Process& p) {
+  M::sleep(p, v, std::uint32_t{0});
+  M::wake(p, v);
+};
+
+/// The last value seen of v: one for which done holds, or one seen when the process had looked long enough.
+template <class M, class V, class Done, class Stands>
+auto watch(typename M::Process& p, V& v, Done&& done, [[maybe_unused]] Stands&& stands) {
+  if constexpr (requires { M::watch(p, v, done, stands); })
+    return M::watch(p, v, done, stands);
+  else
+    return v.read(p);
+}
+
+/// Whether done came to hold for v before the process had looked long enough.
+template <class M, class V, class Done, class Stands>
+bool linger([[maybe_unused]] typename M::Process& p, [[maybe_unused]] V& v, [[maybe_unused]] Done&& done,
+            [[maybe_unused]] Stands&& stands) {
+  if constexpr (requires { M::linger(p, v, done, stands); })
+    return M::linger(p, v, done, stands);
+  else
+    return false;
+}
+
+/// Rounds of spinning: while (spin.again()) look; spin.won() if it was worth it. On a machine that does not spin there is
+/// but the first look.
+template <class M>
+class spinner {
+ public:
+  explicit spinner(typename M::Process&) {}
+  bool again(int /*pauses*/ = 1) { return false; }
+  bool won() { return true; }
+};
+template <class M>
+requires requires { typename M::Spinner; }
+class spinner<M> : public M::Spinner {
+ public:
+  using M::Spinner::Spinner;
+};
+
+template <class M, class V>
+void wake([[maybe_unused]] typename M::Process& p, [[maybe_unused]] V& v) {
+  if constexpr (requires { M::wake(p, v); }) M::wake(p, v);
+}
+
+template <class M>
+void nap(typename M::Process& p) {
+  if constexpr (requires { p.nap(); })
+    p.nap();
+  else
+    p.pause();
+}
+
+/// Keeps out of the way of others for so many pauses, on a machine whose processes can be in each other's way.
+template <class P>
+void give_way([[maybe_unused]] P& p, [[maybe_unused]] int pauses) {
+  if constexpr (requires { p.give_way(pauses); }) p.give_way(pauses);
+}
+
+template <class M>
+bool may_be_passed([[maybe_unused]] typename M::Process& p, [[maybe_unused]] std::uint64_t ticket) {
+  if constexpr (requires { M::may_be_passed(p, ticket); })
+    return M::may_be_passed(p, ticket);
+  else
+    return true;
+}
+
+template <class M>
+void noted([[maybe_unused]] typename M::Process& p, [[maybe_unused]] event e,
+           [[maybe_unused]] std::uint64_t number = 0) {
+  if constexpr (requires { M::note(p, e, number); }) M::note(p, e, number);
+}
+
+}  // namespace kgate

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/checker/explore/tables.hpp"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+namespace kgate::lab {
+
+namespace {
+
+unsigned bits_for(std::size_t values) {
+  unsigned bits = 0;
+  while ((std::size_t{1} << bits) < values) ++bits;
+  return bits;
+}
+
+/// Bits left over in the last word go to the local states, which are the likeliest to outgrow their field late.
+widths with_slack(widths w) {
+  const unsigned words = layout(w).words;
+  for (;;) {
+    widths more = w;
+    for (unsigned& bits : more.local) ++bits;
+    if (layout(more).words > words || more.local.front() > 16) return w;
+    w = more;
+  }
+}
+
+/// The array that v is an element of, one for each process; a variable without a home stands alone.
+std::string array_of(const shared_variable& v) {
+  return v.home == nobody ? v.name : v.name.substr(0, v.name.find_first_of(".["));
+}
+
+constexpr unsigned local_bits_max = 22;
+constexpr unsigned variable_bits_max = 22;
+
+}  // namespace
+
+tables::tables(program& p, const widths& w) : program_(p), asked_(w), widths_(with_slack(w)), layout_(widths_) {
+  if (layout_.words > state_words_max)
+    throw std::length_error("a state needs more than " + std::to_string(state_words_max * 8) + " bytes");
+  for (int v = 0; v < program_.variables(); ++v) steps_max_ = std::max(steps_max_, program_.variable(v).domain.size());
+  for (int i = 0; i < program_.N(); ++i) {
+    rows_.emplace_back(new local_row[std::size_t{1} << widths_.local[i]]);
+    add_row(i, 0);
+  }
+}
+
+widths tables::first(const program& p, unsigned extra) {
+  widths w;
+  for (int v = 0; v < p.variables(); ++v) w.variable.push_back(std::max(1U, bits_for(p.variable(v).values.size())));
+  for (int i = 0; i < p.N(); ++i) w.local.push_back(std::max(4U, bits_for(p.locals(i))));
+  w.extra = extra;
+  return w;
+}
+
+widths tables::wider() const {
+  widths w = asked_;
+  // Process automata grow alike, and so do the elements that an array has for each process: one that overflows widens all.
+  std::map<std::string, unsigned> array;
+  for (int v = 0; v < program_.variables(); ++v) {
+    w.variable[v] = std::max(w.variable[v], bits_for(program_.variable(v).values.size()));
+    unsigned& widest = array[array_of(program_.variable(v))];
+    widest = std::max(widest, w.variable[v]);
+  }
+  for (int v = 0; v < program_.variables(); ++v) w.variable[v] = array[array_of(program_.variable(v))];
+  unsigned most = 0;
+  for (int i = 0; i < program_.N(); ++i) most = std::max(most, bits_for(program_.locals(i)));
+  for (unsigned& bits : w.local) bits = std::max(bits, most);
+  for (const unsigned bits : w.local)
+    if (bits > local_bits_max)
+      throw std::length_error("a process has more than 4 million local states: does its text lack live(...)?");
+  for (const unsigned bits : w.variable)
+    if (bits > variable_bits_max) throw std::length_error("a variable takes more than 4 million values");
+  return w;
+}
+
+void tables::initial_state(std::uint64_t* words) const { std::fill_n(words, layout_.words, 0); }
+
+void tables::add_row(int p, local_id s) {
+  local_row& r = rows_[p][s];
+  if (r.steps != nullptr) return;
+  const local_state& l = program_.local(p, s);
+  std::size_t values = 1;
+  if (l.variable >= 0) {
+    r.variable = layout_.variable[l.variable];
+    r.variable_number = static_cast<std::uint16_t>(l.variable);
+    r.has_variable = true;
+    values = std::size_t{1} << widths_.variable[l.variable];
+  }
+  if (l.op == operation::read && program_.variable(l.variable).safe()) {
+    r.domain = &program_.variable(l.variable).domain;
+    r.unstable = program_.variable(l.variable).unstable;
+  }
+  r.where = l.where;
+  r.waiting = l.waiting;
+  r.done = l.done;
+  r.name = static_cast<std::int16_t>(l.name);
+  r.steps = steps_.emplace_back(values).data();
+}
+
+void tables::ensure_row(int p, local_id s) {
+  const std::scoped_lock lock(mutex_);
+  if (s >> widths_.local[p] != 0) throw overflow{};
+  add_row(p, s);
+}
+
+step_entry tables::miss(int p, local_id s, code seen) {
+  const transition t = program_.step(p, s, seen);
+  const std::scoped_lock lock(mutex_);
+  if (!t.blocked) {
+    if (t.next >> widths_.local[p] != 0) throw overflow{};
+    if (t.writes && t.written >> widths_.variable[rows_[p][s].variable_number] != 0) throw overflow{};
+    add_row(p, t.next);
+  }
+  const step_entry e(t);
+  rows_[p][s].steps[seen].store(e.bits(), std::memory_order_release);
+  return e;
+}
+
+}  // namespace kgate::lab

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The automata of a program as flat tables over one layout: the explorer's inner loop reads nothing else.
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "lab/checker/explore/layout.hpp"
+#include "lab/checker/model/program.hpp"
+
+namespace kgate::lab {
+
+/// One entry of a table: what a process does on one observed value. All zero: not yet known.
+class step_entry {
+ public:
+  constexpr step_entry() = default;
+  explicit step_entry(const transition& t)
+      : bits_(1U | (t.blocked ? 2U : 0U) | (t.writes ? 4U : 0U) | (std::uint64_t{t.written} << 8) |
+              (std::uint64_t{t.next} << 32)) {}
+  static step_entry of(std::uint64_t bits) {
+    step_entry e;
+    e.bits_ = bits;
+    return e;
+  }
+
+  bool known() const { return bits_ != 0; }
+  bool blocked() const { return (bits_ & 2) != 0; }
+  bool writes() const { return (bits_ & 4) != 0; }
+  code written() const { return static_cast<code>((bits_ >> 8) & 0xFFFFFF); }
+  local_id next() const { return static_cast<local_id>(bits_ >> 32); }
+  std::uint64_t bits() const { return bits_; }
+
+ private:
+  std::uint64_t bits_ = 0;
+};
+
+/// A local state as the inner loop needs it.
+struct local_row {
+  field variable;                       ///< of the variable it accesses next; a field of no bits if none
+  std::uint16_t variable_number = 0;
+  region where = region::remainder;
+  bool waiting = false;
+  bool done = false;
+  bool has_variable = false;
+  std::int16_t name = -1;
+  const std::vector<code>* domain = nullptr;  ///< of a read of a safe register: what it may return while `unstable`
+  code unstable = 0;
+  std::atomic<std::uint64_t>* steps = nullptr;
+};
+
+/// Raised when a value or a local state does not fit its field; the exploration starts again with wider ones.
+struct overflow {};
+
+class tables {
+ public:
+  tables(program& p, const widths& w);
+
+  const layout& packing() const { return layout_; }
+  const widths& bits() const { return widths_; }
+  program& source() const { return program_; }
+
+  const local_row& row(int p, local_id s) const { return rows_[p][s]; }
+  const local_row* rows(int p) const { return rows_[p].get(); }
+
+  /// What p in local state s does on `seen`. Throws overflow.
+  step_entry step(int p, local_id s, code seen) {
+    const local_row& r = rows_[p][s];
+    const step_entry e = step_entry::of(r.steps[seen].load(std::memory_order_acquire));
+    return e.known() ? e : miss(p, s, seen);
+  }
+
+  /// The widths to try next, after an overflow.
+  widths wider() const;
+  /// The widths to begin with: narrow; overflows find the rest quickly.
+  static widths first(const program& p, unsigned extra);
+
+  /// Makes local state s of p usable in states. Throws overflow.
+  void ensure_row(int p, local_id s);
+
+  void initial_state(std::uint64_t* words) const;
+
+  /// The most steps one process can have in one state: more than one only on safe registers.
+  std::size_t steps_max() const { return steps_max_; }
+
+ private:
+  step_entry miss(int p, local_id s, code seen);
+  void add_row(int p, local_id s);
+
+  program& program_;
+  widths asked_;   // what is known to be needed
+  widths widths_;  // and the bits that were left over
+  layout layout_;
+  std::size_t steps_max_ = 1;
+  std::vector<std::unique_ptr<local_row[]>> rows_;
+  std::deque<std::vector<std::atomic<std::uint64_t>>> steps_;
+  std::mutex mutex_;
+};
+
+}  // namespace kgate::lab

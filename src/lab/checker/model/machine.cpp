@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/checker/model/machine.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace kgate::lab {
+
+const char* to_string(operation op) {
+  switch (op) {
+    case operation::none: return "step";
+    case operation::read: return "read";
+    case operation::begin_write: return "begin_write";
+    case operation::write: return "write";
+    case operation::fetch_add: return "fetch_and_add";
+    case operation::test_and_set: return "test_and_set";
+    case operation::exchange: return "exchange";
+    case operation::compare_and_swap: return "compare_and_swap";
+    case operation::rmw: return "read_modify_write";
+    case operation::await: return "await";
+  }
+  return "?";
+}
+
+mutation mutation::parse(const std::string& text) {
+  const auto fail = [&] {
+    throw std::invalid_argument("mutation '" + text + "': allowed are drop:LABEL, defer:LABEL and force:LABEL=VALUE");
+  };
+  const auto colon = text.find(':');
+  if (colon == std::string::npos || colon + 1 == text.size()) fail();
+  const std::string what = text.substr(0, colon);
+  mutation m;
+  m.label = text.substr(colon + 1);
+  if (what == "drop") {
+    m.what = kind::drop;
+  } else if (what == "defer") {
+    m.what = kind::defer;
+  } else if (what == "force") {
+    m.what = kind::force;
+    const auto equals = m.label.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == m.label.size()) fail();
+    const std::string number = m.label.substr(equals + 1);
+    std::size_t used = 0;
+    try {
+      m.value = std::stol(number, &used);
+    } catch (const std::exception&) {
+      fail();
+    }
+    if (used != number.size()) fail();
+    m.label.resize(equals);
+  } else {
+    fail();
+  }
+  return m;
+}
+
+std::string mutation::text() const {
+  switch (what) {
+    case kind::drop: return "drop:" + label;
+    case kind::defer: return "defer:" + label;
+    case kind::force: return "force:" + label + "=" + std::to_string(value);
+  }
+  return label;
+}
+
+const mutation* checker_machine::Process::wrong_here() {
+  for (const mutation& m : wrong_) {
+    if (m.label != label_) continue;
+    if (++wrongs_ > 1'000'000) throw std::length_error("with " + m.text() + " a process loops for ever without an access");
+    return &m;
+  }
+  return nullptr;
+}
+
+void checker_machine::Process::stop(operation op, int variable) {
+  next_.op = op;
+  next_.variable = variable;
+  next_.label = label_;
+  next_.where = moved_ ? where_ : region::remainder;
+  next_.waiting = waiting_;
+  next_.name = next_.where == region::critical ? name_ : -1;
+  for (const std::string& frame : frames_) {
+    next_.key += std::to_string(frame.size()) + ':';
+    next_.key += frame;
+  }
+  // The next access is determined by the rest of the key; with it in, a missing live value is likelier to be noticed.
+  next_.key += std::string("@") + label_ + '#' + std::to_string(variable) + '#' + std::to_string(static_cast<int>(op)) +
+               '#' + std::to_string(static_cast<int>(next_.where)) + (waiting_ ? 'w' : 'd') + std::to_string(next_.name);
+  throw stopped_here{};
+}
+
+void checker_machine::Process::after_access() {
+  if (auto late = std::exchange(deferred_, nullptr)) late();
+}
+
+void checker_machine::Process::end_section() {
+  after_access();
+  if (!moved_in_section_) {
+    label_ = section_ == region::entry ? "enter" : "leave";
+    access(operation::none, -1, [](code) { return effect{}; });
+  }
+}
+
+}  // namespace kgate::lab

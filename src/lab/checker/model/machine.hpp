@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The checker's machine: runs the real text of an algorithm up to its next access to shared memory.
+///
+/// A process is a deterministic function of what it has observed, so no stack need be kept: to learn what it does after
+/// observing v in local state s, the passage is run again from its start, fed the observations that lead to s and then v,
+/// and stopped (by an exception) at the access after that. The results are memoised by `program`, so this happens once per
+/// (local state, observed value) and everything else is table work.
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kgate/detail/machine.hpp"
+#include "lab/checker/model/mutation.hpp"
+#include "lab/checker/model/values.hpp"
+
+namespace kgate::lab {
+
+enum class operation : std::uint8_t {
+  none,
+  read,
+  begin_write,
+  write,
+  fetch_add,
+  test_and_set,
+  exchange,
+  compare_and_swap,
+  rmw,
+  await
+};
+
+const char* to_string(operation op);
+
+/// What the shared variables are. On safe registers a write has a beginning and an end, and a read in between may return any
+/// value of the domain: the initial value and 0..domain_max. (A read is one step: one that overlaps a write may be thought of
+/// as taking place at a moment within the write, one that overlaps none at any moment.)
+///
+/// For tickets the domain 0..N*passages+1 loses nothing. At most N*passages tickets are chosen in a run; an algorithm that only
+/// compares tickets and adds one to their maximum does the same when each is replaced by its rank among them, and a value read
+/// during a write can be replaced by one in the domain that compares alike.
+struct register_kind {
+  bool safe = false;
+  std::uint64_t domain_max = 0;
+};
+
+struct checker_machine {
+  class Memory {
+   public:
+    explicit Memory(register_kind registers = {}) : registers_(registers) {}
+
+    template <class T>
+    int add(const variable& description, const T& initial) {
+      auto& v = variables_.emplace_back();
+      v.name = description.name;
+      if (description.instance >= 0) v.name += "." + std::to_string(description.instance);
+      if (description.home != nobody) v.name += "[" + std::to_string(description.home.value) + "]";
+      v.home = description.home;
+      v.names_process = std::is_same_v<T, process_id>;
+      v.print = [](std::string_view bytes) { return to_text(from_bytes<T>(bytes)); };
+      v.values.intern(to_bytes(initial));
+      if (registers_.safe) make_safe(v, initial);
+      return static_cast<int>(variables_.size()) - 1;
+    }
+    shared_variable& at(int index) { return variables_[static_cast<std::size_t>(index)]; }
+    const shared_variable& at(int index) const { return variables_[static_cast<std::size_t>(index)]; }
+    int size() const { return static_cast<int>(variables_.size()); }
+
+   private:
+    template <class T>
+    void make_safe(shared_variable& v, const T& initial) {
+      if constexpr (std::is_integral_v<T>) {
+        v.unstable = v.values.intern(to_bytes(initial) + '?');  // no value has as many bytes
+        v.domain.push_back(0);
+        for (std::uint64_t value = 0; value <= registers_.domain_max; ++value)
+          if (const code c = v.values.intern(to_bytes(static_cast<T>(value))); c != 0) v.domain.push_back(c);
+      } else {
+        throw std::invalid_argument("safe registers hold numbers only, and " + v.name + " holds something else");
+      }
+    }
+
+    register_kind registers_;
+    std::vector<shared_variable> variables_;
+  };
+
+  /// What an access does to its variable, given what it observed there.
+  struct effect {
+    bool blocked = false;
+    std::optional<code> written;
+  };
+
+  /// Where a run stopped: the next access, not yet made.
+  struct pending {
+    operation op = operation::none;
+    int variable = -1;
+    std::string label;
+    region where = region::remainder;
+    bool waiting = false;  ///< past its doorway
+    int name = -1;         ///< the name held inside, -1 if none
+    std::string key;       ///< identifies the local state
+  };
+
+  class Process {
+   public:
+    Process(process_id id, const std::vector<code>& history, const mutations& wrong)
+        : id_(id), history_(history), wrong_(wrong) {}
+
+    process_id id() const { return id_; }
+    Process& operator[](const char* label) {
+      label_ = label;
+      return *this;
+    }
+    void doorway_end() { waiting_ = true; }
+    void pause() {}
+
+    class frame_guard {
+     public:
+      explicit frame_guard(Process& p) : p_(p) { p_.frames_.emplace_back(); }
+      frame_guard(const frame_guard&) = delete;
+      frame_guard& operator=(const frame_guard&) = delete;
+      ~frame_guard() {
+        p_.frames_.pop_back();
+        p_.frames_.back() += 'r';
+      }
+
+     private:
+      Process& p_;
+    };
+    [[nodiscard]] frame_guard frame() { return frame_guard(*this); }
+
+    template <class... T>
+    void live(const T&... values) {
+      frames_.back() = std::string("L") + label_ + '\0';
+      ((frames_.back() += to_bytes(values)), ...);
+    }
+
+    // The driver's side: one passage, cut into its regions.
+    void begin_entry() { begin_section(region::entry); }
+    void enter_critical(int name) {
+      end_section();
+      where_ = region::critical;
+      name_ = name;
+      begin_section(region::exit);
+    }
+    void end_section();
+
+    /// One access: stops the run if it lies beyond the history, else returns what was observed.
+    template <class Apply>
+    code access(operation op, int variable, Apply&& apply) {
+      if (position_ == history_.size()) stop(op, variable);
+      const code seen = history_[position_++];
+      moved();
+      wrongs_ = 0;
+      effect_ = apply(seen);
+      if (effect_.blocked) throw blocked_here{};
+      frames_.back() += '.';
+      after_access();
+      return seen;
+    }
+    /// Makes what was just observed part of the local state.
+    void observed(code seen) {
+      frames_.back() += 'o';
+      frames_.back().append(reinterpret_cast<const char*>(&seen), sizeof seen);
+    }
+
+    /// The error to make at the current label, if any.
+    const mutation* wrong_here();
+    void defer(std::function<void()> access) {
+      deferred_ = [this, at = label_, access = std::move(access)] {
+        label_ = at;
+        access();
+      };
+    }
+
+    struct stopped_here {};
+    struct blocked_here {};
+    const pending& next() const { return next_; }
+    const effect& last_effect() const { return effect_; }
+
+   private:
+    void begin_section(region r) {
+      section_ = r;
+      moved_in_section_ = false;
+    }
+    void moved() {
+      moved_in_section_ = moved_ = true;
+      where_ = section_;
+    }
+    [[noreturn]] void stop(operation op, int variable);
+    void after_access();
+
+    process_id id_;
+    const std::vector<code>& history_;
+    const mutations& wrong_;
+    std::size_t position_ = 0;
+    const char* label_ = "";
+    std::vector<std::string> frames_{1};
+    region where_ = region::remainder;
+    region section_ = region::entry;
+    bool moved_ = false;
+    bool moved_in_section_ = false;
+    bool waiting_ = false;
+    int name_ = -1;
+    std::function<void()> deferred_;
+    int wrongs_ = 0;  // since the last access
+    effect effect_;
+    pending next_;
+  };
+
+  template <class T>
+  class Var {
+   public:
+    Var(Memory& memory, variable description, T initial) : memory_(memory), index_(memory.add(description, initial)) {}
+    Var(const Var&) = delete;
+    Var& operator=(const Var&) = delete;
+
+    T read(Process& p) {
+      return observing(p, operation::read, [](T) { return std::optional<T>{}; });
+    }
+    void write(Process& p, T value) {
+      silent(p, operation::write, [value](T) { return std::optional<T>{value}; });
+    }
+    T fetch_add(Process& p, T delta) {
+      return observing(p, operation::fetch_add,
+                       [delta](T old) { return std::optional<T>{static_cast<T>(old + delta)}; });
+    }
+    bool test_and_set(Process& p) {
+      return observing(p, operation::test_and_set, [](T) { return std::optional<T>{T(true)}; });
+    }
+    T exchange(Process& p, T value) {
+      return observing(p, operation::exchange, [value](T) { return std::optional<T>{value}; });
+    }
+    /// Only whether the swap took place is observed.
+    bool compare_and_swap(Process& p, T expected, T desired) {
+      if (const mutation* m = p.wrong_here(); m && m->what != mutation::kind::defer) return m->value != 0;
+      auto swap = [expected, desired](T old) { return old == expected ? std::optional<T>{desired} : std::nullopt; };
+      if (p.wrong_here()) {
+        p.defer([this, &p, swap] { make(p, operation::compare_and_swap, swap); });
+        return false;
+      }
+      const code seen = make(p, operation::compare_and_swap, swap);
+      const bool swapped = decode(seen) == expected;
+      p.observed(swapped);
+      return swapped;
+    }
+    template <class F>
+    T rmw(Process& p, F&& f) {
+      return observing(p, operation::rmw, [f](T old) { return std::optional<T>{f(T{old})}; });
+    }
+    /// As rmw, for machines built on this one: only part(old), a small number, is observed.
+    template <class F, class Part>
+    auto rmw_seeing(Process& p, F&& f, Part&& part) {
+      using seen_part = decltype(part(std::declval<T>()));
+      if (const mutation* m = p.wrong_here()) {
+        if (m->what == mutation::kind::defer) throw std::invalid_argument("this step cannot be deferred");
+        return static_cast<seen_part>(m->value);
+      }
+      const seen_part seen = part(decode(make(p, operation::rmw, [f](T old) { return std::optional<T>{f(T{old})}; })));
+      p.observed(static_cast<code>(seen));
+      return seen;
+    }
+    template <class Predicate>
+    void await(Process& p, Predicate&& until) {
+      if (p.wrong_here()) return;
+      p.access(operation::await, index_, [&](code seen) { return effect{!until(decode(seen)), {}}; });
+    }
+    template <class Predicate>
+    T await_value(Process& p, Predicate&& until) {
+      if (const mutation* m = p.wrong_here()) return forced(*m);
+      const code seen = p.access(operation::await, index_, [&](code now) { return effect{!until(decode(now)), {}}; });
+      p.observed(seen);
+      return decode(seen);
+    }
+
+   private:
+    T decode(code c) const { return from_bytes<T>(memory_.at(index_).values.bytes(c)); }
+    static T forced(const mutation& m) {
+      if constexpr (std::is_integral_v<T>) {
+        return static_cast<T>(m.value);
+      } else if constexpr (std::is_same_v<T, process_id>) {
+        return pid(static_cast<int>(m.value));
+      } else {
+        return T{};
+      }
+    }
+    /// One access that may write what `next` gives for the value it finds.
+    template <class Next>
+    code make(Process& p, operation op, Next&& next) {
+      if (memory_.at(index_).safe()) begin(p, op);
+      return p.access(op, index_, [&](code seen) {
+        effect e;
+        if (const std::optional<T> value = next(decode(seen)))
+          e.written = memory_.at(index_).values.intern(to_bytes(*value));
+        return e;
+      });
+    }
+    /// The beginning of a write to a safe register.
+    void begin(Process& p, operation op) {
+      if (op == operation::read) return;
+      if (op != operation::write) throw std::invalid_argument("safe registers can be read and written, nothing else");
+      p.access(operation::begin_write, index_, [&](code) { return effect{false, memory_.at(index_).unstable}; });
+    }
+    template <class Next>
+    T observing(Process& p, operation op, Next&& next) {
+      if (const mutation* m = p.wrong_here()) {
+        if (m->what == mutation::kind::defer) p.defer([this, &p, op, next] { make(p, op, next); });
+        return forced(*m);
+      }
+      const code seen = make(p, op, next);
+      p.observed(seen);
+      return decode(seen);
+    }
+    template <class Next>
+    void silent(Process& p, operation op, Next&& next) {
+      if (const mutation* m = p.wrong_here()) {
+        if (m->what == mutation::kind::defer) p.defer([this, &p, op, next] { make(p, op, next); });
+        return;
+      }
+      make(p, op, next);
+    }
+
+    Memory& memory_;
+    int index_;
+  };
+
+  /// Looks at the variables in turn, one access each, as the loop of a real machine does: whether a value that came and went
+  /// is noticed depends on the schedule.
+  template <class At, class Predicate>
+  static std::size_t await_any(Process& p, std::size_t count, At&& at, Predicate&& until) {
+    std::size_t found = 0;
+    if (p.wrong_here()) return found;
+    {
+      [[maybe_unused]] auto frame = p.frame();
+      for (std::size_t i = 0;; i = (i + 1) % count) {
+        p.live(i);
+        if (until(i, at(i).read(p))) {
+          found = i;
+          break;
+        }
+      }
+    }
+    p.observed(static_cast<code>(found));
+    return found;
+  }
+};
+
+static_assert(Machine<checker_machine>);
+
+/// An algorithm on the checker's machine for some N and k: its variables and one passage of any process through it.
+struct model {
+  checker_machine::Memory memory;
+  std::shared_ptr<void> algorithm;
+  std::function<void(checker_machine::Process&)> passage;
+};
+
+/// One passage of p through `algorithm`, as the checker sees it.
+template <class Algorithm>
+void run_passage(Algorithm& algorithm, checker_machine::Process& p) {
+  typename Algorithm::Private mine{};
+  p.begin_entry();
+  algorithm.acquire(p, mine);
+  int name = -1;
+  if constexpr (requires { mine.name; }) name = mine.name;
+  p.enter_critical(name);
+  algorithm.release(p, mine);
+  p.end_section();
+}
+
+template <class Algorithm>
+std::unique_ptr<model> make_model(int N, int k, register_kind registers = {}) {
+  auto m = std::make_unique<model>();
+  m->memory = checker_machine::Memory(registers);
+  auto algorithm = std::make_shared<Algorithm>(m->memory, N, k);
+  m->algorithm = algorithm;
+  m->passage = [a = algorithm.get()](checker_machine::Process& p) { run_passage(*a, p); };
+  return m;
+}
+
+}  // namespace kgate::lab

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/checker/properties/liveness.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <unordered_set>
+
+#include "lab/checker/graph/components.hpp"
+#include "lab/checker/graph/fair_cycle.hpp"
+
+namespace kgate::lab {
+
+namespace {
+
+/// One question: which part of the graph, who has crashed, what a component needs to be bad.
+struct question {
+  process_set crashed = 0;
+  int victim = -1;
+  enum class kind { starvation, deadlock, endless_exit } what = kind::starvation;
+
+  bool in(const state_graph& g, state_id s) const {
+    switch (what) {
+      case kind::starvation: return has(g.may_stay(s), victim);
+      case kind::endless_exit: return has(g.in_exit(s), victim);
+      case kind::deadlock: return (g.in_entry(s) & ~crashed) != 0;
+    }
+    return false;
+  }
+  /// Step i of s, which exists.
+  bool follows(const state_graph& g, state_id s, int i) const {
+    if (has(crashed, g.owner(i))) return false;
+    return what != kind::deadlock || !g.enters(s, i);
+  }
+  process_set owed(int N) const {
+    const process_set all = N == 32 ? ~process_set{0} : only(N) - 1;
+    return all & ~crashed;
+  }
+  /// Given who steps inside a component and who is obliged throughout it.
+  bool bad(int N, process_set stepping, process_set always_obliged) const {
+    if (what == kind::endless_exit) return has(stepping, victim);
+    return (always_obliged & owed(N) & ~stepping) == 0;
+  }
+};
+
+struct component_facts {
+  process_set stepping = 0;
+  process_set always_obliged = ~process_set{0};
+};
+
+template <class Same>
+component_facts facts_of(const state_graph& g, const question& q, std::span<const state_id> members, Same&& same) {
+  component_facts f;
+  for (const state_id s : members) {
+    f.always_obliged &= g.obliged(s);
+    for (int i = 0; i < g.steps(); ++i) {
+      const int p = g.owner(i);
+      const state_id t = g.next(s, i);
+      if (t == no_state || has(f.stepping, p) || !q.follows(g, s, i)) continue;
+      if (same(t) && q.in(g, t)) f.stepping |= only(p);
+    }
+  }
+  return f;
+}
+
+std::vector<int> cycle_through(const state_graph& g, const question& q, state_id entry,
+                               const std::unordered_set<state_id>& members, process_set stepping) {
+  const auto within = [&](state_id s, int i, state_id t) { return q.follows(g, s, i) && members.contains(t); };
+  const process_set victim = q.victim < 0 ? 0 : only(q.victim);
+  if (q.what == question::kind::endless_exit) return fair_cycle(g, entry, within, victim, victim, stepping);
+  return fair_cycle(g, entry, within, q.owed(g.N()), 0, stepping);
+}
+
+/// Asks all questions, sharing them out among the threads; of the bad components found keeps the one nearest to the start.
+liveness_result ask(const state_graph& g, const depths& d, const std::vector<question>& questions, watch& w, int threads) {
+  struct candidate {
+    std::uint32_t depth;
+    question q;
+    state_id entry;
+    std::unordered_set<state_id> members;
+    process_set stepping;
+  };
+  std::optional<candidate> best;
+  std::mutex mutex;
+  std::atomic<std::size_t> cursor{0};
+  std::atomic<bool> complete{true};
+  const auto work = [&](bool reports) {
+    components<state_graph> parts(g);
+    for (std::size_t i = cursor.fetch_add(1); i < questions.size(); i = cursor.fetch_add(1)) {
+      const question& q = questions[i];
+      if (reports) w.report("looking for cycles", i, questions.size() - i, g.bytes());
+      const bool finished = parts.for_each(
+          [&](state_id s) { return q.in(g, s); }, [&](state_id s, int each) { return q.follows(g, s, each); },
+          [&](std::span<const state_id> members, auto&& same) {
+            // Most components are one state in which somebody can move: settled without a second look.
+            if (members.size() == 1 && q.what != question::kind::endless_exit) {
+              bool loops = false;
+              for (int each = 0; each < g.steps(); ++each)
+                loops |= g.next(members[0], each) == members[0] && q.follows(g, members[0], each);
+              if (!loops && (g.obliged(members[0]) & q.owed(g.N())) != 0) return true;
+            }
+            const component_facts f = facts_of(g, q, members, same);
+            if (!q.bad(g.N(), f.stepping, f.always_obliged)) return true;
+            candidate c{~0U, q, no_state, {}, f.stepping};
+            for (const state_id s : members)
+              if (const std::uint32_t depth = d.of(s); depth < c.depth) {
+                c.depth = depth;
+                c.entry = s;
+              }
+            const std::scoped_lock lock(mutex);
+            if (!best || c.depth < best->depth) {
+              c.members.insert(members.begin(), members.end());
+              best = std::move(c);
+            }
+            return true;
+          },
+          w);
+      if (!finished) {
+        complete = false;
+        return;
+      }
+    }
+  };
+  std::vector<std::thread> others;
+  for (int t = 1; t < std::min<int>(threads, static_cast<int>(questions.size())); ++t) others.emplace_back([&] { work(false); });
+  work(true);
+  for (std::thread& t : others) t.join();
+  liveness_result result;
+  result.complete = complete;
+  if (best)
+    result.found = lasso{best->entry, cycle_through(g, best->q, best->entry, best->members, best->stepping), best->q.victim,
+                         best->q.crashed};
+  return result;
+}
+
+}  // namespace
+
+std::vector<process_set> sets_up_to(int N, int size) {
+  std::vector<process_set> sets;
+  for (std::uint64_t s = 0; s < (std::uint64_t{1} << N); ++s)
+    if (std::popcount(s) <= size) sets.push_back(static_cast<process_set>(s));
+  return sets;
+}
+
+liveness_result find_starvation(const state_graph& g, const depths& d, int crashes, watch& w, int threads) {
+  std::vector<question> questions;
+  for (const process_set crashed : sets_up_to(g.N(), crashes))
+    for (int p = 0; p < g.N(); ++p)
+      if (!has(crashed, p)) questions.push_back({crashed, p, question::kind::starvation});
+  return ask(g, d, questions, w, threads);
+}
+
+liveness_result find_deadlock(const state_graph& g, const depths& d, int crashes, watch& w, int threads) {
+  std::vector<question> questions;
+  for (const process_set crashed : sets_up_to(g.N(), crashes)) questions.push_back({crashed, -1, question::kind::deadlock});
+  return ask(g, d, questions, w, threads);
+}
+
+liveness_result find_endless_exit(const state_graph& g, const depths& d, watch& w, int threads) {
+  std::vector<question> questions;
+  for (int p = 0; p < g.N(); ++p) questions.push_back({0, p, question::kind::endless_exit});
+  return ask(g, d, questions, w, threads);
+}
+
+}  // namespace kgate::lab

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/checker/trace/fairness_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace kgate::lab {
+
+namespace {
+
+using place = std::pair<std::vector<code>, std::vector<local_id>>;
+place place_of(const walker& w) { return {w.here().values, w.here().locals}; }
+
+bool enters(const step_record& r) { return r.before != region::critical && r.after == region::critical; }
+
+/// Can `victim` run alone for ever without entering, from where w stands?
+bool waits_alone(walker w, int victim) {
+  std::set<place> met;
+  while (met.insert(place_of(w)).second) {
+    if (!w.can_move(victim)) return true;
+    if (w.step(victim).after != region::entry) return false;
+  }
+  return true;
+}
+
+/// Looks for a run in which `victim` waits for ever: some steps of anybody, then it alone. Searches so many places and no more.
+bool can_wait_for_ever(const walker& start, int victim, int N, std::size_t places_max) {
+  std::set<place> met{place_of(start)};
+  std::deque<walker> queue{start};
+  while (!queue.empty()) {
+    walker w = queue.front();
+    queue.pop_front();
+    if (waits_alone(w, victim)) return true;
+    for (int p = 0; p < N && met.size() < places_max; ++p) {
+      if (!w.can_move(p)) continue;
+      walker next = w;
+      next.step(p);
+      if (next.local(victim).where == region::entry && met.insert(place_of(next)).second) queue.push_back(next);
+    }
+  }
+  return false;
+}
+
+/// A run on the way: follows the schedule and keeps what all judgements need.
+struct follower {
+  follower(const trace& t, program& p) : schedule(t.schedule), w(p), order(p.N()) {}
+
+  /// Calls after(i, record) behind each step of [from, to); returns what is wrong with a step, if anything.
+  template <class After>
+  std::string follow(std::size_t from, std::size_t to, After&& after) {
+    for (std::size_t i = from; i < to; ++i) {
+      if (std::string wrong = cannot_step(schedule[i], w, i); !wrong.empty()) return wrong;
+      after(i, order.step(w, schedule[i]));
+    }
+    return "";
+  }
+
+  const std::vector<int>& schedule;
+  walker w;
+  doorway_order order;
+};
+
+/// The victim is overtaken at some step, and from there on waits for ever: blocked in the end, or stepping in the loop.
+std::string judge_fife(const trace& t, program& p) {
+  if (t.victim < 0) return "a violation of fife needs a victim";
+  follower run(t, p);
+  bool overtaken = false, victim_steps = false;
+  const auto look = [&](std::size_t i, const step_record& r) {
+    if (!doorway_order::past_doorway(run.w, t.victim)) overtaken = false;
+    if (enters(r))
+      for (const int first : run.order.before(r.process)) overtaken |= first == t.victim;
+    victim_steps |= r.process == t.victim && t.loop >= 0 && i >= static_cast<std::size_t>(t.loop);
+  };
+  const std::size_t all = t.schedule.size();
+  const std::size_t stem = t.loop < 0 ? all : static_cast<std::size_t>(t.loop);
+  if (std::string wrong = run.follow(0, stem, look); !wrong.empty()) return wrong;
+  const walker::position start = run.w.here();
+  if (std::string wrong = run.follow(stem, all, look); !wrong.empty()) return wrong;
+  if (!overtaken)
+    return fmt::format("nobody who started after process {} was past its doorway gets in before it", t.victim);
+  if (stem == all) return run.w.can_move(t.victim) ? fmt::format("process {} is not blocked at the end", t.victim) : "";
+  if (!(run.w.here() == start)) return "the loop does not come back to its start";
+  return victim_steps ? "" : fmt::format("process {} takes no step in the loop", t.victim);
+}
+
+std::string judge_kfcfs(const trace& t, program& p) {
+  if (t.loop >= 0) return "a violation of k-fcfs is a finite run";
+  follower run(t, p);
+  std::size_t first = 0;
+  bool last_enters = false;
+  const std::string wrong = run.follow(0, t.schedule.size(), [&](std::size_t, const step_record& r) {
+    last_enters = enters(r);
+    first = run.order.before(r.process).size();
+  });
+  if (!wrong.empty()) return wrong;
+  if (!last_enters) return "the last step does not enter";
+  if (first < static_cast<std::size_t>(p.k()))
+    return fmt::format("only {} processes that came first are still waiting", first);
+  return "";
+}
+
+/// Somebody gets in during the loop and the victim, never enabled, stays in its entry. Being enabled lasts, so it is enough
+/// that the victim can wait for ever from some place in the loop.
+std::string judge_waiting(const trace& t, program& p) {
+  if (t.victim < 0) return "a violation of bounded-waiting needs a victim";
+  if (t.loop < 0 || static_cast<std::size_t>(t.loop) == t.schedule.size())
+    return "a finite run cannot show that waiting is unbounded";
+  constexpr std::size_t places_max = 20'000;
+  follower run(t, p);
+  const auto nothing = [](std::size_t, const step_record&) {};
+  if (std::string wrong = run.follow(0, static_cast<std::size_t>(t.loop), nothing); !wrong.empty()) return wrong;
+  const walker start = run.w;
+  bool entered = false, stays = start.local(t.victim).where == region::entry, victim_steps = false;
+  std::string wrong =
+      run.follow(static_cast<std::size_t>(t.loop), t.schedule.size(), [&](std::size_t, const step_record& r) {
+        entered |= enters(r);
+        stays &= run.w.local(t.victim).where == region::entry;
+        victim_steps |= r.process == t.victim;
+      });
+  if (!wrong.empty()) return wrong;
+  if (!(run.w.here() == start.here())) return "the loop does not come back to its start";
+  if (!stays) return fmt::format("process {} does not stay in its entry", t.victim);
+  if (!entered) return "nobody enters in the loop";
+  if (victim_steps || can_wait_for_ever(start, t.victim, p.N(), places_max)) return "";
+  return fmt::format("no way was found to keep process {} out for ever: it may be enabled", t.victim);
+}
+
+}  // namespace
+
+step_record doorway_order::step(walker& w, int entry) {
+  const int q = scheduled_process(entry);
+  const bool starts = !w.outside(q);
+  if (starts)
+    for (std::size_t p = 0; p < first_.size(); ++p) first_[q][p] = past_doorway(w, static_cast<int>(p));
+  step_record r = w.step(q, scheduled_choice(entry));
+  if (!past_doorway(w, q))
+    for (auto& row : first_) row[q] = false;
+  return r;
+}
+
+std::vector<int> doorway_order::before(int q) const {
+  std::vector<int> all;
+  for (std::size_t p = 0; p < first_.size(); ++p)
+    if (first_[q][p]) all.push_back(static_cast<int>(p));
+  return all;
+}
+
+bool is_fairness(std::string_view property) {
+  return property == "fife" || property == "k-fcfs" || property == "bounded-waiting";
+}
+
+std::string judge_fairness(const trace& t, program& p) {
+  if (t.property == "fife") return judge_fife(t, p);
+  if (t.property == "k-fcfs") return judge_kfcfs(t, p);
+  return judge_waiting(t, p);
+}
+
+}  // namespace kgate::lab

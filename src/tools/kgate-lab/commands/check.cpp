@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// kgate-lab check: explores every interleaving and judges the properties.
+#include "lab/checker/properties/check.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "lab/models/models.hpp"
+#include "lab/checker/explore/symmetry.hpp"
+#include "tools/kgate-lab/arguments.hpp"
+#include "tools/kgate-lab/output/catalog_text.hpp"
+#include "tools/kgate-lab/commands/commands.hpp"
+#include "tools/kgate-lab/interrupt.hpp"
+#include "tools/kgate-lab/output/output_file.hpp"
+#include "tools/kgate-lab/system_memory.hpp"
+#include "tools/kgate-lab/output/terminal.hpp"
+#include "tools/kgate-lab/output/text.hpp"
+
+namespace kgate::tool {
+
+namespace {
+
+constexpr int passages_max = 1'000'000;
+constexpr int threads_max = 1024;
+
+using given = std::optional<std::string>;
+
+/// What the user wrote, word for word.
+struct asked {
+  std::string algorithm, N, k;
+  std::vector<std::string> properties, mutations;
+  given passages, memory, crashes, threads, memory_max, time_max, contention;
+  bool symmetry = false;
+  given trace;
+  bool json = false;
+};
+
+/// The check to make, and what must be said about it.
+struct plan {
+  instance of;
+  lab::check_request request;
+  std::vector<std::string> notes;
+};
+
+void check_properties(const plan& p) {
+  for (const std::string& name : p.request.properties) {
+    if (name == "distinct-names" && !p.of.algorithm.promise().names)
+      throw usage_error(fmt::format("{0} gives no names; check {0}+names for distinct-names", p.of.algorithm.id()));
+    if (p.request.symmetry && !lab::decided_by_symmetry(name))
+      throw usage_error(fmt::format("{} cannot be decided with --symmetry; allowed are {}", name,
+                                    fmt::join(default_properties(p.of.algorithm, true), ", ")));
+  }
+}
+
+void check_symmetry(const plan& p) {
+  if (!p.request.symmetry) return;
+  if (!p.of.algorithm.base->symmetric_at(p.of.N, p.of.k)) {
+    std::vector<std::string_view> symmetric;
+    for (const catalog::row* row : lab::algorithm_rows())
+      if (row->symmetric_at(p.of.N, p.of.k)) symmetric.push_back(row->id);
+    throw usage_error(fmt::format("{} is not symmetric in its processes at N = {} k = {}; --symmetry is allowed for {}",
+                                  p.of.algorithm.id(), p.of.N, p.of.k, fmt::join(symmetric, ", ")));
+  }
+  if (p.of.N > lab::symmetric_processes_max)
+    throw usage_error(
+        fmt::format("--symmetry takes at most {} processes, but N = {}", lab::symmetric_processes_max, p.of.N));
+}
+
+int passages_of(const asked& a, plan& p) {
+  if (a.passages == "unlimited") return 0;
+  if (a.passages) {
+    try {
+      return parse_number("--passages", *a.passages, 1, passages_max);
+    } catch (const usage_error& e) {
+      throw usage_error(fmt::format("{} (or 'unlimited')", e.what()));
+    }
+  }
+  if (p.of.algorithm.base->bounded_variables) return 0;
+  p.notes.push_back(fmt::format(
+      "the variables of {} are unbounded: one passage of each process was explored; --passages M explores more",
+      p.of.algorithm.id()));
+  return 1;
+}
+
+plan make_plan(const asked& a) {
+  plan p;
+  p.of = parse_instance(a.algorithm, a.N, a.k);
+  lab::check_request& r = p.request;
+  r.of = {p.of.algorithm.id(), p.of.N, p.of.k, passages_of(a, p), {}, false};
+  r.of.safe_registers = a.memory ? parse_memory(*a.memory) : p.of.algorithm.base->needs == catalog::registers::safe;
+  for (const std::string& text : a.mutations) r.of.wrong.push_back(parse_mutation(p.of.algorithm, text));
+  r.crashes = a.crashes ? parse_number("--crashes", *a.crashes, 0, p.of.N) : p.of.k - 1;
+  r.contention = a.contention ? parse_number("--contention", *a.contention, 1, p.of.N) : 0;
+  r.symmetry = a.symmetry;
+  check_symmetry(p);
+  for (const std::string& name : a.properties) r.properties.push_back(parse_property(name));
+  if (r.properties.empty()) {
+    r.properties = default_properties(p.of.algorithm, r.symmetry);
+    if (r.symmetry && r.properties.size() < default_properties(p.of.algorithm, false).size())
+      p.notes.push_back("with --symmetry the order of entering is not checked");
+  }
+  check_properties(p);
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  r.limits.threads = a.threads ? parse_number("--threads", *a.threads, 1, threads_max) : std::min(cores, threads_max);
+  r.limits.memory_max = a.memory_max ? parse_size("--memory-max", *a.memory_max) : system_memory() / 4 * 3;
+  r.limits.seconds_max = a.time_max ? parse_duration("--time-max", *a.time_max) : 0;
+  if (r.crashes > 0 && p.of.algorithm.base->promise.despite == catalog::crashes::none)
+    p.notes.push_back(
+        fmt::format("{} promises progress only without crashes: --crashes 0 checks that", p.of.algorithm.id()));
+  return p;
+}
+
+/// The result if the machine could not even start, or not go on: nothing is decided.
+lab::check_result gave_up(const lab::check_request& request, const std::string& why) {
+  lab::check_result r;
+  r.asked = request;
+  r.why = why;
+  for (const std::string& name : request.properties) {
+    auto& one = r.properties.emplace_back();
+    one.name = name;
+    one.why = why;
+  }
+  return r;
+}
+
+lab::check_result carry_out(lab::program& program, plan& p) {
+  progress_line line;
+  p.request.limits.interrupted = &catch_interrupts();
+  if (line.wanted()) p.request.limits.report = [&line](const lab::progress& now) { line.show(now); };
+  try {
+    return lab::check(program, p.request);
+  } catch (const std::bad_alloc&) {
+    return gave_up(p.request, "out of memory");
+  } catch (const std::length_error& e) {
+    return gave_up(p.request, e.what());
+  } catch (const std::invalid_argument& e) {
+    throw usage_error(e.what());  // the algorithm does what the memory cannot
+  }
+}
+
+std::string heading(const lab::check_request& r) {
+  std::string text = fmt::format("{}  N={} k={}", coloured(r.of.algorithm, colour::bold), r.of.N, r.of.k);
+  text += r.crashes == 0
+              ? ", no crashes"
+              : fmt::format(", at most {}", count_text(static_cast<unsigned>(r.crashes), "crash", "crashes"));
+  text += r.of.passages == 0
+              ? ", passages without limit"
+              : fmt::format(", {} each", count_text(static_cast<unsigned>(r.of.passages), "passage", "passages"));
+  if (r.of.safe_registers) text += ", safe registers";
+  if (r.contention > 0) text += fmt::format(", contention {}", r.contention);
+  if (r.symmetry) text += ", by symmetry";
+  for (const lab::mutation& m : r.of.wrong) text += fmt::format(", {}", m.text());
+  return text + "\n";
+}
+
+std::string verdict_text(lab::verdict v) {
+  const std::string word = fmt::format("{:<9}", lab::to_string(v));
+  return coloured(word, v == lab::verdict::holds      ? colour::green
+                        : v == lab::verdict::violated ? colour::red
+                                                      : colour::yellow);
+}
+
+std::string verdicts(const plan& p, const lab::check_result& r) {
+  std::size_t widest = 0;
+  for (const lab::property_result& one : r.properties) widest = std::max(widest, one.name.size());
+  std::string text;
+  for (const lab::property_result& one : r.properties) {
+    std::vector<std::string> remarks;
+    if (one.is == lab::verdict::violated && !is_promised(p.of.algorithm, one.name, p.of.N, p.of.k, r.asked.crashes))
+      remarks.emplace_back("not promised");
+    if (!one.why.empty()) remarks.push_back(one.why);
+    for (const auto& [name, value] : one.figures) remarks.push_back(fmt::format("{} {}", value, name));
+    std::string line = fmt::format("  {:<{}}  {}", one.name, widest, verdict_text(one.is));
+    if (!remarks.empty()) line += fmt::format("  {}", fmt::join(remarks, "; "));
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string covered(const lab::check_result& r) {
+  std::string text = r.complete ? "" : fmt::format("{}: what was explored until then: ", r.why);
+  text += fmt::format("{}, {}", count_text(r.states, "state", "states"),
+                      count_text(r.transitions, "transition", "transitions"));
+  if (r.asked.symmetry) text += fmt::format(" (they stand for {} states)", grouped(r.orbit_states));
+  text += fmt::format(", {:.1f} bytes a state, {:.2f} s", r.bytes_per_state, r.seconds);
+  return wrapped(text, 0, 79) + "\n";
+}
+
+std::string human(const plan& p, const lab::check_result& r, lab::program& program) {
+  std::string text = heading(r.asked) + verdicts(p, r) + covered(r);
+  for (const std::string& note : p.notes) text += wrapped(fmt::format("note: {}", note), 6, 79) + "\n";
+  for (const lab::property_result& one : r.properties) {
+    if (!one.counterexample) continue;
+    const lab::trace& t = *one.counterexample;
+    text += fmt::format(
+        "\n{}\n{}",
+        coloured(fmt::format("{} is violated, after {}:", one.name, count_text(t.schedule.size(), "step", "steps")),
+                 colour::bold),
+        lab::describe(t, program));
+    text += fmt::format("replay: {}\n", t.replay_command());
+  }
+  return text;
+}
+
+nlohmann::json machine_form(const plan& p, const lab::check_result& r, lab::program& program) {
+  nlohmann::json j = lab::to_json(r, program);
+  j["memory_max"] = r.asked.limits.memory_max;
+  j["time_max"] = r.asked.limits.seconds_max;
+  j["verdict"] = lab::to_string(r.overall());
+  j["notes"] = p.notes;
+  for (auto& one : j["properties"])
+    one["promised"] = is_promised(p.of.algorithm, one["name"].get<std::string>(), p.of.N, p.of.k, r.asked.crashes);
+  return j;
+}
+
+exit_code to_exit_code(lab::verdict v) {
+  switch (v) {
+    case lab::verdict::holds:
+      return exit_code::holds;
+    case lab::verdict::violated:
+      return exit_code::violated;
+    case lab::verdict::undecided:
+      return exit_code::undecided;
+  }
+  return exit_code::failed;
+}
+
+exit_code run(const asked& a) {
+  plan p = make_plan(a);
+  std::optional<output_file> trace_file;
+  if (a.trace) trace_file.emplace("--trace", *a.trace);
+  const auto made = make_program(p.of, p.request.of);
+  lab::program& program = *made;
+  const lab::check_result result = carry_out(program, p);
+  print(a.json ? machine_form(p, result, program).dump(2) + "\n" : human(p, result, program));
+  if (trace_file) {
+    const auto shown = std::find_if(result.properties.begin(), result.properties.end(),
+                                    [](const lab::property_result& one) { return one.counterexample.has_value(); });
+    if (shown != result.properties.end())
+      trace_file->write(lab::to_json(*shown->counterexample, program).dump(2) + "\n");
+  }
+  return to_exit_code(result.overall());
+}
+
+}  // namespace
+
+command add_check(CLI::App& tool) {
+  auto it = std::make_shared<asked>();
+  CLI::App* o = tool.add_subcommand("check", "Explore every interleaving and judge the properties");
+  const auto one = [&](const char* name, auto& value, const char* type, const char* text) {
+    return o->add_option(name, value, text)->type_name(type);
+  };
+  one("ALGO", it->algorithm, "", "The algorithm's id, as 'list' shows it")->required();
+  one("-N", it->N, "N", "How many processes there are")->required();
+  one("-k", it->k, "K", "How many may be inside")->required();
+  o->add_option("--property", it->properties,
+                "What to judge, may be repeated; else the basic\nproperties and what the algorithm promises")
+      ->type_name("P")
+      ->allow_extra_args(false);
+  one("--passages", it->passages, "M",
+      "Passages of each process, or 'unlimited', which is the\ndefault where the variables are bounded; else 1");
+  one("--memory", it->memory, "sc|safe",
+      "Atomic registers, or safe ones: a read during a write\nreturns any value; default what the algorithm is for");
+  one("--crashes", it->crashes, "F", "Judge progress with at most F crashes; default k-1");
+  one("--threads", it->threads, "T", "Default: one per core");
+  one("--memory-max", it->memory_max, "B", "As in 500M or 2G; default 75 % of the memory");
+  one("--time-max", it->time_max, "D", "As in 30s or 5m; default no limit");
+  o->add_flag("--symmetry", it->symmetry,
+              "Explore one state of those that differ by renaming\nprocesses; nothing about order, at most 8 processes");
+  one("--contention", it->contention, "C", "Let at most C processes be outside their remainder");
+  o->add_option("--mutate", it->mutations,
+                "Make an error: drop:LABEL, defer:LABEL or\nforce:LABEL=VALUE; may be repeated")
+      ->type_name("M")
+      ->allow_extra_args(false);
+  one("--trace", it->trace, "FILE", "Write the first counterexample there, for replay");
+  o->add_flag("--json", it->json, "The result for programs");
+  o->footer(
+      fmt::format("Properties: {}.\n", wrapped(fmt::format("{}", fmt::join(lab::known_properties(), ", ")), 2, 64)) +
+      "A limit that is reached, or Ctrl-C, ends in 'undecided'.\n"
+      "\n"
+      "Examples:\n"
+      "  kgate-lab check am97-chain-cc -N 3 -k 2\n"
+      "  kgate-lab check am97-chain-cc -N 3 -k 2 --crashes 2     # one too many\n"
+      "  kgate-lab check fa-semaphore -N 3 -k 1 --property starvation-free\n"
+      "  kgate-lab check am97-chain-cc -N 3 -k 2 --mutate drop:8 --trace bad.json\n"
+      "  kgate-lab check danek10-fife -N 2 -k 1 --memory safe    # needs atomic ones\n"
+      "  kgate-lab check choi11 -N 5 -k 2 --symmetry --time-max 30s --json\n");
+  return {o, [it] { return run(*it); }};
+}
+
+}  // namespace kgate::tool

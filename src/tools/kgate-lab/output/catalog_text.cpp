@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/kgate-lab/output/catalog_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "lab/checker/properties/check.hpp"
+
+namespace kgate::tool {
+
+namespace {
+
+constexpr std::string_view names_header = "am97_names.hpp";
+
+struct citation {
+  std::string_view paper;  ///< as the catalogue names it
+  std::string_view full;
+};
+
+/// Where names come from.
+constexpr std::string_view names_paper = "Anderson & Moir 1997";
+
+constexpr citation citations[] = {
+    {names_paper,
+     "James H. Anderson and Mark Moir. Using local-spin k-exclusion algorithms to improve wait-free object "
+     "implementations. Distributed Computing 11(1):1-20, 1997."},
+    {"Danek 2010",
+     "Robert Danek. The k-bakery: local-spin k-exclusion using non-atomic reads and writes. Proceedings of the 29th "
+     "ACM "
+     "Symposium on Principles of Distributed Computing (PODC), 2010."},
+    {"Choi 2011",
+     "Jonathan H. Choi. A solution to k-exclusion with O(log k) RMR complexity. Dartmouth Computer Science Technical "
+     "Report TR2011-682, 2011."},
+    {"Afek, Dolev, Gafni, Merritt & Shavit 1994",
+     "Yehuda Afek, Danny Dolev, Eli Gafni, Michael Merritt and Nir Shavit. A bounded first-in, first-enabled solution "
+     "to "
+     "the l-exclusion problem. ACM Transactions on Programming Languages and Systems 16(3):939-953, 1994."},
+    {"Fischer, Lynch, Burns & Borodin 1979",
+     "Michael J. Fischer, Nancy A. Lynch, James E. Burns and Allan Borodin. Resource allocation with immunity to "
+     "limited "
+     "process failure. Proceedings of the 20th IEEE Symposium on Foundations of Computer Science (FOCS), pages "
+     "234-254, "
+     "1979."},
+    {"Gottlieb, Lubachevsky & Rudolph 1983",
+     "Allan Gottlieb, Boris D. Lubachevsky and Larry Rudolph. Basic techniques for the efficient coordination of very "
+     "large numbers of cooperating sequential processors. ACM Transactions on Programming Languages and Systems "
+     "5(2):164-189, 1983."},
+    {"Peterson 1981",
+     "Gary L. Peterson. Myths about the mutual exclusion problem. Information Processing Letters 12(3):115-116, 1981."},
+    {"Mellor-Crummey & Scott 1991",
+     "John M. Mellor-Crummey and Michael L. Scott. Algorithms for scalable synchronization on shared-memory "
+     "multiprocessors. ACM Transactions on Computer Systems 9(1):21-65, 1991."},
+    {"this project", "docs/semaphore.md, and the text itself."},
+};
+
+std::string_view when_text(catalog::bound_case when) {
+  switch (when) {
+    case catalog::bound_case::always:
+      return "always";
+    case catalog::bound_case::alone:
+      return "alone";
+    case catalog::bound_case::contention:
+      return "contention";
+  }
+  return "?";
+}
+
+std::string_view names_cost(catalog::bound_case when) {
+  switch (when) {
+    case catalog::bound_case::always:
+      return " + k+1";
+    case catalog::bound_case::alone:
+      return " + 2";
+    case catalog::bound_case::contention:
+      return " + c+1";
+  }
+  return "";
+}
+
+std::string with_names_cost(const catalog::rmr_bound& bound, bool with_names) {
+  std::string formula(bound.formula);
+  if (with_names && bound.at != nullptr && !is_unbounded(bound)) formula += names_cost(bound.when);
+  return formula;
+}
+
+nlohmann::json promises_json(const catalog::promises& promise) {
+  nlohmann::json j;
+  const auto promised = promised_properties(promise);
+  for (const char* name : {"k-exclusion", "deadlock-free", "starvation-free", "bounded-exit", "distinct-names",
+                           "k-fcfs", "fife", "l-queuelike", "bounded-waiting"})
+    j[name] = std::find(promised.begin(), promised.end(), name) != promised.end();
+  j["overtakings_max"] = promise.overtakings_max < 0 ? nlohmann::json() : nlohmann::json(promise.overtakings_max);
+  j["crashes"] = promise.despite == catalog::crashes::none  ? "0"
+                 : promise.despite == catalog::crashes::any ? "any"
+                                                            : "k-1";
+  return j;
+}
+
+}  // namespace
+
+std::vector<std::string> promised_properties(const catalog::promises& promise) {
+  std::vector<std::string> all;
+  const auto add = [&](bool promised, const char* name) {
+    if (promised) all.emplace_back(name);
+  };
+  add(promise.k_exclusion, "k-exclusion");
+  add(promise.deadlock_free, "deadlock-free");
+  add(promise.starvation_free, "starvation-free");
+  add(promise.bounded_exit, "bounded-exit");
+  add(promise.names, "distinct-names");
+  add(promise.k_fcfs, "k-fcfs");
+  add(promise.fife, "fife");
+  add(promise.l_queuelike, "l-queuelike");
+  add(promise.overtakings_max >= 0, "bounded-waiting");
+  return all;
+}
+
+std::vector<std::string> default_properties(const catalog::choice& algorithm, bool symmetry) {
+  const auto promised = promised_properties(algorithm.promise());
+  std::vector<std::string> chosen;
+  for (const std::string_view name : lab::known_properties()) {
+    const bool basic =
+        name == "k-exclusion" || name == "deadlock-free" || name == "starvation-free" || name == "bounded-exit";
+    if (!basic && std::find(promised.begin(), promised.end(), name) == promised.end()) continue;
+    if (!symmetry || lab::decided_by_symmetry(name)) chosen.emplace_back(name);
+  }
+  return chosen;
+}
+
+bool is_promised(const catalog::choice& algorithm, std::string_view property, int N, int k, int crashes) {
+  const catalog::promises promise = algorithm.promise();
+  const auto all = promised_properties(promise);
+  if (std::find(all.begin(), all.end(), property) == all.end()) return false;
+  const bool progress = property == "deadlock-free" || property == "starvation-free";
+  return !progress || crashes <= catalog::crashes_max(promise, N, k);
+}
+
+std::string_view despite_text(catalog::crashes despite) {
+  switch (despite) {
+    case catalog::crashes::none:
+      return "no crash";
+    case catalog::crashes::k_minus_one:
+      return "at most k-1 crashes";
+    case catalog::crashes::any:
+      return "any number of crashes";
+  }
+  return "?";
+}
+
+std::string figure_text(const catalog::row& row) {
+  const bool number = !row.figure.empty() && row.figure[0] >= '0' && row.figure[0] <= '9';
+  return fmt::format("{}{}", number ? "figure " : "", row.figure);
+}
+
+std::string source_text(const catalog::row& row) {
+  const std::string text = fmt::format("{}, {}", row.paper, figure_text(row));
+  return row.theorem.empty() ? text : fmt::format("{}; {}", text, row.theorem);
+}
+
+std::string_view model_text(catalog::rmr_model model) { return model == catalog::rmr_model::cc ? "CC" : "DSM"; }
+
+bool is_unbounded(const catalog::rmr_bound& bound) {
+  return bound.at != nullptr && bound.at(2, 1, 1) == catalog::unbounded;
+}
+
+std::string bound_text(const catalog::rmr_bound& bound, bool with_names) {
+  const std::string formula = with_names_cost(bound, with_names);
+  return bound.when == catalog::bound_case::alone ? formula + " alone" : formula;
+}
+
+nlohmann::json to_json(const catalog::choice& algorithm) {
+  const catalog::row& row = *algorithm.base;
+  nlohmann::json j{{"id", algorithm.id()},
+                   {"title", row.title},
+                   {"paper", row.paper},
+                   {"figure", row.figure},
+                   {"theorem", row.theorem},
+                   {"limits", {{"N_max", row.allowed.N_max}, {"k_max", row.allowed.k_max}}},
+                   {"promises", promises_json(algorithm.promise())},
+                   {"symmetric", row.symmetric == catalog::symmetry::full},
+                   {"bounded_variables", row.bounded_variables},
+                   {"native", row.native},
+                   {"registers", row.needs == catalog::registers::safe ? "safe" : "atomic"},
+                   {"note", row.note}};
+  auto& primitives = j["primitives"] = nlohmann::json::array();
+  for (const auto one : {catalog::fetch_and_add, catalog::test_and_set, catalog::compare_and_swap, catalog::exchange,
+                         catalog::read_modify_write})
+    if ((algorithm.primitives() & one) != 0) primitives.push_back(catalog::to_string(one));
+  auto& headers = j["headers"] = nlohmann::json::array();
+  for (const embedded_source& source : sources_of(algorithm)) headers.push_back(source.name);
+  auto& bounds = j["rmr"] = nlohmann::json::array();
+  for (const catalog::rmr_bound& bound : row.bounds)
+    if (!bound.formula.empty())
+      bounds.push_back({{"model", bound.model == catalog::rmr_model::cc ? "cc" : "dsm"},
+                        {"when", when_text(bound.when)},
+                        {"formula", with_names_cost(bound, algorithm.with_names)},
+                        {"exact", bound.at != nullptr}});
+  return j;
+}
+
+std::vector<embedded_source> sources_of(const catalog::choice& algorithm) {
+  std::vector<std::string_view> names;
+  if (algorithm.with_names) names.push_back(names_header);
+  for (const std::string_view name : algorithm.base->headers)
+    if (!name.empty()) names.push_back(name);
+  std::vector<embedded_source> found;
+  for (const std::string_view name : names)
+    for (const embedded_source& one : embedded_sources())
+      if (one.name == name) found.push_back(one);
+  return found;
+}
+
+std::vector<std::pair<std::string, int>> labels_of(std::string_view text) {
+  static const std::regex label(R"re(\w\["([^"]+)"\])re");
+  std::vector<std::pair<std::string, int>> labels;
+  int number = 0;
+  for (std::size_t at = 0; at < text.size(); ++number) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line(text.substr(at, end - at));
+    for (std::sregex_iterator it(line.begin(), line.end(), label), last; it != last; ++it)
+      labels.emplace_back((*it)[1], number + 1);
+    at = end + 1;
+  }
+  return labels;
+}
+
+std::vector<std::string> references_of(const catalog::choice& algorithm) {
+  std::vector<std::string> all;
+  for (const citation& one : citations) {
+    const bool base = one.paper == algorithm.base->paper;
+    const bool names = algorithm.with_names && one.paper == names_paper;
+    // Baselines are known from the table that compares them.
+    const bool quoted = algorithm.base->figure.find(one.paper) != std::string_view::npos;
+    if (base || names || quoted) all.emplace_back(one.full);
+  }
+  return all;
+}
+
+}  // namespace kgate::tool

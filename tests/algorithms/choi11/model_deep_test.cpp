@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The same promises at the sizes that take minutes.
+
+#include "algorithms/verdicts.hpp"
+#include "lab/checker/properties/stall_search.hpp"
+
+namespace kgate::lab {
+namespace {
+
+const std::vector<std::string> with_fife{"k-exclusion", "starvation-free", "bounded-exit", "fife"};
+
+TEST(choi11_deep, N4k2_two_passages) { holds({"choi11", 4, 2, 2}, with_fife); }
+TEST(choi11_deep, N5k2_one_passage) { holds({"choi11", 5, 2, 1}, with_fife); }
+TEST(choi11_deep, N6k3_one_passage_by_symmetry) {
+  holds({"choi11", 6, 3, 1, false, true}, {"k-exclusion", "deadlock-free"});
+}
+
+constexpr std::uint64_t walks = 200'000;
+
+stall_search_options looking(std::uint64_t count) {
+  stall_search_options options;
+  options.crashes = 2;
+  options.walks = count;
+  options.seed = 4;
+  options.passages = 22;
+  return options;
+}
+
+TEST(choi11_deep, a_random_search_finds_the_error_of_two_blocks) {
+  const trial printed{"choi11-as-printed-blocks", 4, 3, 0};
+  program p(make_model(find_algorithm(printed.algorithm), 4, 3), 4, 3, {});
+  const stall_search_result result = search_for_stalls(p, printed.name(), looking(walks));
+  ASSERT_TRUE(result.found) << result.walks << " walks";
+  const trace shorter = shortened(*result.found, p);
+  EXPECT_EQ(validate(*result.found, p), "");
+  EXPECT_EQ(validate(shorter, p), "") << shorter.replay_command();
+  EXPECT_LE(shorter.schedule.size(), result.found->schedule.size());
+}
+
+TEST(choi11_deep, the_same_search_with_ten_times_the_effort_finds_nothing_with_three_blocks) {
+  program p(make_model(find_algorithm("choi11"), 4, 3), 4, 3, {});
+  const stall_search_result result = search_for_stalls(p, trial{"choi11", 4, 3, 0}.name(), looking(10 * walks));
+  EXPECT_FALSE(result.found) << result.found->replay_command();
+  EXPECT_EQ(result.walks, 10 * walks);
+}
+
+}  // namespace
+}  // namespace kgate::lab

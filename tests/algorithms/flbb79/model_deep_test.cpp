@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises of Fischer et al. at sizes that take minutes.
+
+#include "algorithms/decide.hpp"
+#include "kgate/algorithms/flbb79_bounded.hpp"
+#include "kgate/algorithms/flbb79_fifo.hpp"
+#include "kgate/algorithms/flbb79_tickets.hpp"
+
+namespace kgate::lab {
+namespace {
+
+template <class M>
+using tickets = flbb79::tickets<M>;
+
+TEST(Tickets, KeepAtMostKInsideN6k3) {
+  EXPECT_EQ(decide<tickets>({6, 3, 0, -1, true}, "k-exclusion").verdict, "holds");
+}
+TEST(Tickets, AreQueuelikeN5k3) { EXPECT_EQ(decide<tickets>({5, 3}, "l-queuelike").verdict, "holds"); }
+
+TEST(Buckets, HoldN3k1Distributed) {
+  for (const char* property : {"k-exclusion", "starvation-free", "kl-deadlock-free"})
+    EXPECT_EQ(decide<flbb79::bounded>({3, 1}, property).verdict, "holds") << property;
+  EXPECT_EQ(decide<flbb79::bounded>({3, 1}, "bounded-waiting").b, 1);
+}
+TEST(Buckets, HoldN4k2) {
+  for (const char* property : {"k-exclusion", "starvation-free"})
+    EXPECT_EQ(decide<flbb79::bounded>({4, 2}, property).verdict, "holds") << property;
+}
+
+/// The largest that completes: without a limit on passages 8 million states are not the end.
+TEST(ShortNameQueue, HoldsN3k2OnePassage) {
+  for (const char* property : {"k-exclusion", "starvation-free", "kl-deadlock-free", "fifo-enabling"})
+    EXPECT_EQ(decide<flbb79::fifo>({3, 2, 1}, property).verdict, "holds") << property;
+}
+TEST(ShortNameQueue, HoldsN3k1OnePassageDistributed) {
+  for (const char* property : {"k-exclusion", "deadlock-free", "fifo-enabling"})
+    EXPECT_EQ(decide<flbb79::fifo>({3, 1, 1}, property).verdict, "holds") << property;
+}
+
+}  // namespace
+}  // namespace kgate::lab

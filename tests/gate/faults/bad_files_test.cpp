@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/faults/bad_files.hpp"
+
+#include <grp.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "gate/segment.hpp"
+
+namespace kgate::faults {
+namespace {
+
+gate_errc error_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const gate_error& error) {
+    EXPECT_NE(std::string(error.what()), "");
+    return error.code();
+  }
+  return gate_errc::none;
+}
+
+/// Opens the gate in a process of its own; its error.
+gate_errc error_in_child(const std::function<void()>& body) {
+  const int how = guarded([&] { _exit(static_cast<int>(error_of(body))); });
+  EXPECT_TRUE(WIFEXITED(how)) << "ended with status " << how;
+  return static_cast<gate_errc>(WEXITSTATUS(how));
+}
+
+class bad_file : public testing::Test {
+ protected:
+  bad_file() { where.open("gate", 2); }
+  gate_errc opening() {
+    return error_of([&] { where.open("gate"); });
+  }
+  scratch where;
+  std::string path = where.path() + "/gate.gate";
+};
+
+TEST_F(bad_file, every_byte_of_the_header) {
+  const std::string good = slurp(path);
+  for (std::size_t i = 0; i < 128; ++i) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 0x41);
+    spill(path, bad);
+    const gate_errc code = opening();
+    EXPECT_TRUE(code == gate_errc::not_a_gate || code == gate_errc::damaged)
+        << "byte " << i << ": " << static_cast<int>(code);
+    EXPECT_EQ(slurp(path), bad) << "a file that was refused was changed, byte " << i;
+  }
+  spill(path, good);
+  EXPECT_EQ(opening(), gate_errc::none);
+}
+
+TEST_F(bad_file, any_other_length) {
+  const std::string good = slurp(path);
+  for (const std::size_t length :
+       {std::size_t{0}, std::size_t{1}, std::size_t{127}, std::size_t{128}, std::size_t{4096}, good.size() - 1}) {
+    spill(path, good.substr(0, length));
+    EXPECT_NE(opening(), gate_errc::none) << length;
+  }
+  spill(path, good + "x");
+  EXPECT_EQ(opening(), gate_errc::damaged);
+}
+
+TEST_F(bad_file, not_a_file_at_all) {
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  EXPECT_NE(opening(), gate_errc::none);
+  std::filesystem::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(opening(), gate_errc::not_a_gate);
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink("/etc/passwd", path);
+  EXPECT_NE(opening(), gate_errc::none);
+}
+
+TEST_F(bad_file, wrong_counts_are_mended_when_nobody_uses_the_gate) {
+  std::string bad = slurp(path);
+  bad[128 + 2] = static_cast<char>(bad[128 + 2] ^ 1);  // W.free
+  spill(path, bad);
+  expect_whole(where, "gate", 2);
+}
+
+TEST_F(bad_file, wrong_counts_are_told_when_somebody_does) {
+  gate g = where.open("gate");
+  gate::permit inside = g.enter();
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekg(128 + 2);
+  const int byte = file.get();
+  file.seekp(128 + 2);
+  file.put(static_cast<char>(byte ^ 1));
+  file.flush();
+  EXPECT_EQ(opening(), gate_errc::damaged);
+}
+
+TEST_F(bad_file, a_waiter_learns_of_damage) {
+  gate g = where.open("gate");
+  gate::permit first = g.enter(), second = g.enter();
+  gate_errc told = gate_errc::none;
+  std::thread waiter([&] { told = error_of([&] { gate(std::string_view("gate"), 0, where.options()).enter(); }); });
+  while (g.status().waiters.empty()) std::this_thread::yield();
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekg(128 + 2);
+  const int byte = file.get();
+  file.seekp(128 + 2);
+  file.put(static_cast<char>(byte ^ 4));  // a permit nobody has and nobody can get
+  file.flush();
+  waiter.join();
+  EXPECT_TRUE(told == gate_errc::damaged || told == gate_errc::none) << static_cast<int>(told);
+}
+
+TEST_F(bad_file, of_somebody_else) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  chmod(where.path().c_str(), 0755);
+  const auto as_nobody = [&](const std::function<void()>& body) {
+    return error_in_child([&] {
+      if (setgroups(0, nullptr) != 0 || setgid(65534) != 0 || setuid(65534) != 0) _exit(99);
+      body();
+    });
+  };
+  EXPECT_EQ(as_nobody([&] { where.open("gate"); }), gate_errc::no_permission);
+  chmod(path.c_str(), 0644);  // may look, may not enter
+  EXPECT_EQ(as_nobody([&] { where.open("gate"); }), gate_errc::no_permission);
+  EXPECT_EQ(as_nobody([&] { where.open("new", 1); }), gate_errc::no_permission);
+  chmod(path.c_str(), 0666);
+  EXPECT_EQ(as_nobody([&] { where.open("gate").enter(); }), gate_errc::none);
+}
+
+TEST_F(bad_file, umask_does_not_narrow_the_mode) {
+  const mode_t before = umask(0077);
+  gate_options shared = where.options();
+  shared.mode = 0660;
+  { const gate created("shared", 1, shared); }
+  umask(before);
+  struct stat there {};
+  ASSERT_EQ(stat((where.path() + "/shared.gate").c_str(), &there), 0);
+  EXPECT_EQ(there.st_mode & 0777, 0660U);
+}
+
+TEST_F(bad_file, no_room) {
+  const std::string small = where.path() + "/small";
+  std::filesystem::create_directory(small);
+  if (mount("none", small.c_str(), "tmpfs", 0, "size=64k") != 0)
+    GTEST_SKIP() << "a small file system cannot be mounted here";
+  gate_options there;
+  there.directory = small;
+  EXPECT_EQ(error_of([&] { gate("gate", 1, there); }), gate_errc::system);
+  EXPECT_TRUE(std::filesystem::is_empty(small)) << "something was left behind";
+  umount(small.c_str());
+}
+
+TEST_F(bad_file, directory_removed_while_in_use) {
+  gate g = where.open("gate");
+  gate::permit inside = g.enter();
+  std::filesystem::remove_all(where.path());
+  EXPECT_EQ(error_of([&] { where.open("gate", 2); }), gate_errc::not_found);
+  inside.release();
+  gate::permit again = g.enter();  // those who have it open go on
+}
+
+TEST_F(bad_file, from_before_a_reboot) {
+  {
+    guarded([&] {
+      gate g = where.open("gate");
+      g.join().enter();
+      std::_Exit(0);
+    });
+  }
+  std::string old = slurp(path);
+  gate_detail::file_header header{};
+  std::memcpy(&header, old.data(), sizeof header);
+  header.boot[0] = header.boot[0] == 'x' ? 'y' : 'x';
+  header.checksum = gate_detail::checksum_of(header);
+  std::memcpy(old.data(), &header, sizeof header);
+  for (std::size_t i = 192; i < 4096; ++i)
+    old[i] = static_cast<char>(old[i] ^ (i % 7 == 0 ? 0x55 : 0));  // torn by the power cut
+  spill(path, old);
+  gate_options there = where.options();
+  gate renewed("gate", 2, there);
+  EXPECT_EQ(renewed.slots(), 2);
+  EXPECT_TRUE(renewed.status().holders.empty());
+}
+
+TEST(bad_place, file_systems_that_do_not_share) {
+  EXPECT_STREQ(gate_detail::unsuitable_filesystem(0x6969), "NFS");
+  EXPECT_STREQ(gate_detail::unsuitable_filesystem(0xFF534D42), "SMB");
+  EXPECT_STREQ(gate_detail::unsuitable_filesystem(0x65735546), "FUSE");
+  EXPECT_EQ(gate_detail::unsuitable_filesystem(0x01021994), nullptr);  // tmpfs
+  EXPECT_EQ(gate_detail::unsuitable_filesystem(0xEF53), nullptr);      // ext4
+  gate_options proc;
+  proc.directory = "/proc";
+  EXPECT_EQ(error_of([&] { gate("gate", 1, proc); }), gate_errc::bad_filesystem);
+}
+
+TEST(bad_name, is_told) {
+  const scratch where;
+  for (const char* name : {"", ".", "..", "a/b", "../x", "-x", ".hidden", "a b", "a\nb"})
+    EXPECT_EQ(error_of([&] { where.open(name, 1); }), gate_errc::bad_name) << name;
+  EXPECT_EQ(error_of([&] { where.open(std::string(65, 'a').c_str(), 1); }), gate_errc::bad_name);
+  EXPECT_EQ(error_of([&] { where.open(std::string(64, 'a').c_str(), 1); }), gate_errc::none);
+  EXPECT_EQ(error_of([&] { where.open("a", 5000); }), gate_errc::bad_slots);
+  EXPECT_EQ(error_of([&] { where.open("none"); }), gate_errc::not_found);
+}
+
+TEST(fuzz, quick) { fuzz(1, 1500); }
+
+}  // namespace
+}  // namespace kgate::faults

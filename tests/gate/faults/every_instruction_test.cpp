@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/faults/every_instruction.hpp"
+
+namespace kgate::faults {
+namespace {
+
+void enter(gate&, gate::member& m) { m.enter(); }
+void leave(gate&, gate::member& m) { m.leave(); }
+void around(gate&, gate::member& m) {
+  m.enter();
+  m.leave();
+}
+void around_and_enter(gate& g, gate::member& m) {
+  around(g, m);
+  m.enter();
+}
+void around_twice(gate& g, gate::member& m) {
+  around(g, m);
+  around(g, m);
+}
+
+TEST(every_instruction, of_entering_and_leaving_alone) {
+  const tally seen =
+      kill_at_every_instruction({.name = "enter and leave twice, uncontended", .k = 2, .act = around_twice});
+  EXPECT_GT(seen.kills, 200U);
+}
+
+TEST(every_instruction, of_entering_after_somebody_else) {
+  kill_at_every_instruction(
+      {.name = "enter, others came and went", .k = 2, .passer_by = true, .prepare = around, .act = around});
+}
+
+TEST(every_instruction, of_leaving_after_somebody_else) {
+  kill_at_every_instruction(
+      {.name = "leave, others came and went", .k = 2, .passer_by = true, .prepare = around_and_enter, .act = leave});
+}
+
+TEST(every_instruction, of_taking_a_slot) {
+  kill_at_every_instruction({.name = "slot and leave", .k = 2, .prepare = enter, .act = [](gate& g, gate::member& m) {
+                               m.slot();
+                               leave(g, m);
+                             }});
+}
+
+TEST(every_instruction, of_a_leaver_with_one_waiter) {
+  kill_at_every_instruction({.name = "leave, one waits", .waiter_before = true, .prepare = enter, .act = leave});
+}
+
+TEST(every_instruction, of_queueing_up_with_one_behind) {
+  // As far as the spin that waiting begins with; the whole is in the deep tier.
+  kill_at_every_instruction(
+      {.name = "queue up, one behind", .holder = true, .waiter_after = true, .act = enter, .steps_max = 900});
+}
+
+TEST(every_instruction, of_a_waiter_that_is_let_in) {
+  kill_at_every_instruction({.name = "granted waiter",
+                             .holder = true,
+                             .waiter_after = true,
+                             .act = enter,
+                             .grant_first = true,
+                             .steps_max = 1500});
+}
+
+TEST(every_instruction, of_a_healer_of_a_holder) {
+  kill_at_every_instruction({.name = "heal a dead holder", .dead_inside = 1, .act = enter});
+}
+
+}  // namespace
+}  // namespace kgate::faults

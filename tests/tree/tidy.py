@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the tree promises about itself and a compiler does not see: include direction, file placement, no dead files,
+licence lines, words that do not belong, commands and links of the documents. Prints one line per fault; exit code 1 if any.
+
+usage: tidy.py ROOT
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path, PurePosixPath
+
+LINES_MAX = 700
+CODE = {".hpp", ".h", ".cpp", ".c"}
+SCRIPTS = {".py", ".sh", ".pml", ".cmake"}
+# Files without a comment syntax, or that are prose.
+NO_LICENCE_LINE = {".md", ".json", ".txt", ".svg", ".html", ".css", ".js"}
+
+# Where code may stand, and what it may include besides the standard library, Linux and its own room. A room is the longest
+# folder that matches; "!" leaves a folder out; other libraries are allowed only where the last column says so.
+#                        may include headers below                                       other libraries
+ROOMS = {
+    "include/kgate/detail": (["kgate/detail", "kgate/wait_policy.hpp"], False),
+    "include/kgate/algorithms": (["kgate/detail", "!kgate/detail/machines", "kgate/algorithms"], False),
+    "include/kgate": (["kgate"], False),
+    "src/catalog": (["kgate", "catalog"], False),
+    "src/gate": (["kgate", "gate"], False),
+    "src/cluster": (["kgate", "cluster"], True),
+    "src/lab": (["kgate/detail", "kgate/wait_policy.hpp", "catalog/row.hpp", "lab"], True),
+    "src/tools/common": (["kgate/detail", "tools/common"], False),
+    "src/tools": (["kgate", "gate", "cluster", "lab", "tools", "catalog"], True),
+    "bindings": (["kgate", "gate"], True),
+    "bench": (["kgate", "gate", "cluster", "lab", "bench", "catalog"], True),
+    "tests": (["kgate", "gate", "cluster", "lab", "tools", "tests", "catalog"], True),
+    "examples": (["kgate"], False),
+}
+# The files that give the laboratory its algorithms and objects: the only ones below src/lab that may include them.
+INSTANCES = re.compile(r"src/lab/(?:models/\w+|experiments/\w+_queue)\.cpp")
+INSTANTIATED = ["catalog", "kgate/algorithms", "kgate/objects", "kgate/resilient.hpp"]
+# Folders of ours: an include that starts with one of them is not another library.
+OWN = ("kgate/", "catalog/", "gate/", "cluster/", "lab/", "tools/", "tests/", "bench/")
+
+TOP = {".ci", ".clang-format", ".gitignore", "CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md",
+       "LICENSE", "README.md", "bench", "bindings", "cmake", "completions", "docs", "examples", "include", "kgate", "kgate-lab",
+       "man", "packages.txt", "src", "test", "tests"}
+
+STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono
+cinttypes climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg
+cstddef cstdint cstdio cstdlib cstring ctime cuchar cwchar cwctype deque exception execution filesystem format
+forward_list fstream functional future initializer_list iomanip ios iosfwd iostream istream iterator latch limits list
+locale map memory memory_resource mutex new numbers numeric optional ostream queue random ranges ratio regex
+scoped_allocator semaphore set shared_mutex source_location span sstream stack stdexcept stop_token streambuf string
+string_view strstream syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set
+utility valarray variant vector version
+assert.h ctype.h errno.h float.h inttypes.h limits.h math.h setjmp.h signal.h stdarg.h stdbool.h stddef.h stdint.h
+stdio.h stdlib.h string.h time.h wchar.h
+dirent.h dlfcn.h emmintrin.h fcntl.h getopt.h glob.h grp.h immintrin.h netdb.h paths.h poll.h pthread.h pwd.h sched.h
+spawn.h syscall.h termios.h ucontext.h unistd.h""".split())
+STANDARD_FOLDERS = ("sys/", "linux/", "netinet/", "arpa/", "net/", "asm/", "bits/")
+
+# Written in pieces, so that this file does not contain what it forbids.
+BANNED = [
+    (re.compile(r"/(?:wo" r"rk|ro" r"ot|ho" r"me/\w+|tmp/hu" r"b|tmp/w)/"), "a path of one machine"),
+    (re.compile(r"\bC" r"EO\b"), "a word that does not belong here"),
+    (re.compile(r"\b(?:sub-?)?age" r"nts?\b|coding ses" r"sion|language mo" r"del", re.I), "a word that does not belong here"),
+    (re.compile(r"\bTO" r"DO\b(?!\(\w+\))"), "a note without an owner"),
+    (re.compile(r"\b(?:XX" r"X|FIX" r"ME)\b"), "an unfinished place"),
+]
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
+
+
+class Tree:
+    """The files that belong to the project: those git knows or would add, or all but builds if there is no git."""
+
+    def __init__(self, root):
+        self.root = Path(root)
+        self.files = {}
+        for name in sorted(self._names()):
+            data = (self.root / name).read_bytes()
+            if b"\0" not in data:
+                self.files[name] = data.decode("utf-8", "replace")
+
+    def _names(self):
+        if (self.root / ".git").exists():
+            known = subprocess.run(["git", "-C", self.root, "ls-files", "-co", "--exclude-standard", "-z"],
+                                   capture_output=True, text=True)
+            if known.returncode == 0:
+                return [n for n in known.stdout.split("\0") if n and (self.root / n).is_file()]
+        skip = {"build", ".git", "__pycache__"}
+        return [str(p.relative_to(self.root)) for p in self.root.rglob("*")
+                if p.is_file() and not skip & set(p.relative_to(self.root).parts)]
+
+    def code(self):
+        return ((n, t) for n, t in self.files.items() if PurePosixPath(n).suffix in CODE)
+
+    def headers(self):
+        return ((n, t) for n, t in self.code() if n.endswith((".hpp", ".h")))
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+def room_of(name):
+    return max((r for r in ROOMS if name.startswith(r + "/")), key=len, default=None)
+
+
+def below(header, folders):
+    """Whether the header is in one of the folders; one with "!" before it is left out."""
+    def within(folder):
+        return header == folder or header.startswith(folder + "/")
+    return any(within(f) for f in folders) and not any(within(f[1:]) for f in folders if f.startswith("!"))
+
+
+def as_included(name):
+    """How the rest of the tree spells the header `name`."""
+    for prefix in ("include/", "src/"):
+        if name.startswith(prefix):
+            return name[len(prefix):]
+    return name[len("tests/"):] if name.startswith("tests/") else name
+
+
+def includes(tree):
+    known = {as_included(n) for n, _ in tree.headers()} | {n for n, _ in tree.headers()}
+    for name, text in tree.code():
+        room = room_of(name)
+        if room is None:
+            continue
+        allowed, libraries = ROOMS[room]
+        for found in INCLUDE.finditer(text):
+            header, where = found[2], f"{name}:{line_of(text, found.start())}"
+            if header in STANDARD or header.startswith(STANDARD_FOLDERS):
+                continue
+            beside = str(PurePosixPath(name).parent / header)
+            if header in known or header.startswith(OWN):
+                if found[1] == "<" and room.startswith(("include", "src")):
+                    yield where, f"our own header <{header}> in angle brackets"
+                if INSTANCES.fullmatch(name) and below(header, INSTANTIATED):
+                    continue
+                in_tests = room == "tests" and header in known
+                if not below(header, allowed) and not in_tests:
+                    yield where, f"{room} may not include {header}"
+            elif found[1] == '"' and beside in tree.files:
+                # A room includes its own files by their full path, so that one spelling finds all users.
+                if room not in ("tests", "bench"):
+                    yield where, f"write the path of {header} from the top of its room"
+            elif not libraries:
+                yield where, f"{room} depends on the standard library and Linux only, not on {header}"
+
+
+def placement(tree):
+    for name, _ in tree.files.items():
+        path = PurePosixPath(name)
+        top = path.parts[0]
+        if top not in TOP:
+            yield name, f"'{top}' has no place at the top"
+        if path.suffix in CODE and room_of(name) is None:
+            yield name, "code outside the rooms (see docs/architecture.md)"
+        if top == "include" and path.suffix not in {".hpp", ".h"}:
+            yield name, "only headers belong below include/"
+        if path.suffix == ".h" and name != "include/kgate/kgate.h" and not name.startswith("tests/"):
+            yield name, "C++ headers end in .hpp; the one C header is kgate.h"
+        if path.suffix in CODE | {".py", ".pml"} and not re.fullmatch(r"_{0,2}[a-z][a-z0-9_]*", path.stem):
+            yield name, "file names are snake_case"
+        if path.suffix in {".cc", ".cxx", ".hh", ".hxx"}:
+            yield name, "sources end in .cpp, headers in .hpp"
+
+
+def names_source(text, path):
+    """Whether this CMakeLists.txt names the source: itself, by a pattern, or with a variable in the name."""
+    if path.name in text or re.search(r"GLOB\w*\s[^)]*\*" + re.escape(path.suffix), text):
+        return True
+    with_variable = re.findall(r"[\w.${}]*\$\{\w+\}[\w.${}]*\.c(?:pp)?\b", text)
+    return any(re.fullmatch(re.sub(r"\\\$\\\{\w+\\\}", r"\\w+", re.escape(n)), path.name) for n in with_variable)
+
+
+def reachable(tree):
+    spelled = {}
+    for name, text in tree.code():
+        for found in INCLUDE.finditer(text):
+            spelled.setdefault(found[2], set()).add(name)
+            spelled.setdefault(str(PurePosixPath(name).parent / found[2]), set()).add(name)
+    for name, text in tree.headers():
+        users = (spelled.get(as_included(name), set()) | spelled.get(name, set())) - {name}
+        public = PurePosixPath(name).parent == PurePosixPath("include/kgate")
+        if not users and not public:
+            yield name, "no file includes this header"
+        if "#pragma once" not in text and not name.endswith(".h"):
+            yield name, "a header without #pragma once"
+
+    lists = {n: t for n, t in tree.files.items() if n.endswith(("CMakeLists.txt", ".cmake"))}
+    for name in tree.files:
+        path = PurePosixPath(name)
+        if path.suffix in {".cpp", ".c"}:
+            above = [lists[str(f / "CMakeLists.txt")] for f in path.parents if str(f / "CMakeLists.txt") in lists]
+            if not any(names_source(t, path) for t in above):
+                yield name, "no CMakeLists.txt above names this source"
+        elif path.suffix in SCRIPTS:
+            if not any(path.stem in t for n, t in tree.files.items() if n != name):
+                yield name, "no other file mentions this script"
+
+    if "README.md" in tree.files:
+        seen, open_pages = set(), ["README.md"]
+        while open_pages:
+            page = open_pages.pop()
+            if page in seen:
+                continue
+            seen.add(page)
+            for target, _ in relative_links(page, tree.files.get(page, "")):
+                if target.endswith(".md") and target in tree.files:
+                    open_pages.append(target)
+                elif any(n.startswith(target + "/") for n in tree.files) and f"{target}/README.md" in tree.files:
+                    open_pages.append(f"{target}/README.md")
+        for name in tree.files:
+            if name.endswith(".md") and name not in seen:
+                yield name, "no chain of links from README.md leads to this page"
+
+
+def licence(tree):
+    for name, text in tree.files.items():
+        path = PurePosixPath(name)
+        if path.suffix in NO_LICENCE_LINE and path.name != "CMakeLists.txt":
+            continue
+        if name in {"LICENSE", ".clang-format", ".gitignore"}:
+            continue
+        if not any("SPDX-License-Identifier: Apache-2.0" in line for line in text.splitlines()[:3]):
+            yield name, "no SPDX licence line on top"
+
+
+def words(tree):
+    for name, text in tree.files.items():
+        if name == "LICENSE":
+            continue
+        for pattern, why in BANNED:
+            for found in pattern.finditer(text):
+                yield f"{name}:{line_of(text, found.start())}", f"'{found[0]}': {why}"
+
+
+def text_form(tree):
+    for name, text in tree.files.items():
+        count = text.count("\n")
+        if count > LINES_MAX and name != "LICENSE":
+            yield name, f"{count} lines; split what is longer than {LINES_MAX}"
+        if text and not text.endswith("\n"):
+            yield name, "no newline at the end"
+        if "\r" in text:
+            yield name, "carriage returns"
+        for number, line in enumerate(text.splitlines(), 1):
+            if line != line.rstrip() and not name.endswith(".md"):
+                yield f"{name}:{number}", "blanks at the end of the line"
+            if "\t" in line and PurePosixPath(name).suffix in CODE | SCRIPTS:
+                yield f"{name}:{number}", "a tab"
+
+
+def relative_links(page, text):
+    """(path from the top, anchor) of the links that stay inside the tree. Code is no place for links."""
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    prose = re.sub(r"`[^`\n]*`", "", prose)
+    for found in LINK.finditer(prose):
+        if re.match(r"[a-z][a-z0-9+.-]*:", found[1]):
+            continue
+        path, _, anchor = found[1].partition("#")
+        parts = []
+        for part in (PurePosixPath(page).parent / path).parts if path else PurePosixPath(page).parts:
+            if part == "..":
+                parts = parts[:-1]
+            elif part != ".":
+                parts.append(part)
+        yield "/".join(parts), anchor
+
+
+def anchors(text):
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    for title in re.findall(r"^#+\s+(.*?)\s*$", prose, re.M):
+        title = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title)
+        yield re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", title).lower())
+
+
+def documents(tree):
+    for name in ("README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "docs/architecture.md"):
+        if name not in tree.files:
+            yield name, "missing"
+    readme = tree.files.get("README.md", "")
+    block = re.search(r"^```sh\n(.*?)^```", readme, re.M | re.S)
+    commands = block[1] if block else ""
+    for command, pattern in (("./kgate or ./kgate-lab", r"^\./kgate(-lab)?\s"), ("./test", r"^\./test\s*(#.*)?$")):
+        if not re.search(pattern, commands, re.M):
+            yield "README.md", f"the first ```sh block lacks {command}"
+    for name, text in tree.files.items():
+        if not name.endswith(".md"):
+            continue
+        for target, anchor in relative_links(name, text):
+            is_folder = any(n.startswith(target + "/") for n in tree.files)
+            if target not in tree.files and not is_folder:
+                yield name, f"a link leads to {target}, which does not exist"
+            elif anchor and target.endswith(".md") and anchor not in anchors(tree.files[target]):
+                yield name, f"a link leads to #{anchor} of {target}, which has no such heading"
+
+
+RULES = [includes, placement, reachable, licence, words, text_form, documents]
+
+
+def faults(root):
+    tree = Tree(root)
+    return [(rule.__name__, where, what) for rule in RULES for where, what in rule(tree)]
+
+
+def main():
+    if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
+        print("usage: tidy.py ROOT", file=sys.stderr)
+        return 2
+    found = faults(sys.argv[1])
+    for rule, where, what in found:
+        print(f"{where}: {what} [{rule}]")
+    print(f"tidy: {len(found)} fault{'' if len(found) == 1 else 's'}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

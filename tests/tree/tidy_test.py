@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of tidy.py: a small tree without faults, and for every rule what breaks it."""
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import tidy
+
+SPDX_CPP = "// SPDX-License-Identifier: Apache-2.0\n"
+SPDX_HASH = "# SPDX-License-Identifier: Apache-2.0\n"
+HEADER = SPDX_CPP + "#pragma once\n"
+
+GOOD = {
+    "LICENSE": "Apache License\n",
+    "CHANGELOG.md": "# Changes\n",
+    "CONTRIBUTING.md": "# Contributing\n\n## The tests\n",
+    "README.md": "# kgate\n\n```sh\n./kgate-lab list\n./test\n```\n\n[changes](CHANGELOG.md), [tests](CONTRIBUTING.md#the-tests),"
+                 " [rooms](docs/architecture.md), [elsewhere](https://example.org/x.md)\n",
+    "docs/architecture.md": "# Rooms\n\nUp: [readme](../README.md).\n",
+    "CMakeLists.txt": SPDX_HASH + "add_executable(t main.cpp)\n",
+    "packages.txt": "[build]\ng++\n",
+    "include/kgate/semaphore.hpp": HEADER + '#include <atomic>\n#include "kgate/algorithms/one.hpp"\n',
+    "include/kgate/detail/process.hpp": HEADER + "#include <linux/futex.h>\n#include <cstdint>\n",
+    "include/kgate/algorithms/one.hpp": HEADER + '#include "kgate/detail/process.hpp"\n',
+    "src/catalog/row.hpp": HEADER,
+    "include/kgate/detail/machines/native.hpp": HEADER + '#include "kgate/detail/process.hpp"\n',
+    "src/lab/checker/CMakeLists.txt": SPDX_HASH + "add_library(checker explorer.cpp)\n",
+    "src/lab/checker/explore/explorer.hpp": HEADER + '#include "catalog/row.hpp"\n#include <fmt/format.h>\n',
+    "src/lab/checker/explore/explorer.cpp": SPDX_CPP + '#include "lab/checker/explore/explorer.hpp"\n#include "kgate/detail/machines/native.hpp"\n',
+    "src/lab/models/CMakeLists.txt": SPDX_HASH + "add_library(models models.cpp)\n",
+    "src/lab/models/models.cpp": SPDX_CPP + '#include "kgate/algorithms/one.hpp"\n',
+    "tests/unit/CMakeLists.txt": SPDX_HASH + "kgate_add_test(unit SOURCES unit_test.cpp)\n",
+    "tests/unit/unit_test.cpp": SPDX_CPP + '#include <gtest/gtest.h>\n#include "lab/checker/explore/explorer.hpp"\n',
+}
+
+# (what is tried, file, text to put there or None to remove it or a function of the good text, rule, part of the message)
+BAD = [
+    ("what users do not see includes an algorithm", "include/kgate/detail/process.hpp",
+     HEADER + '#include "kgate/algorithms/one.hpp"\n', "includes", "may not include kgate/algorithms/one.hpp"),
+    ("an algorithm sees a machine", "include/kgate/algorithms/one.hpp",
+     lambda t: t + '#include "kgate/detail/machines/native.hpp"\n', "includes", "may not include kgate/detail/machines/native.hpp"),
+    ("a machine sees an algorithm", "include/kgate/detail/machines/native.hpp",
+     lambda t: t + '#include "kgate/algorithms/one.hpp"\n', "includes", "may not include kgate/algorithms/one.hpp"),
+    ("a public header needs another library", "include/kgate/semaphore.hpp",
+     lambda t: t + "#include <boost/context/fiber.hpp>\n", "includes", "not on boost/context/fiber.hpp"),
+    ("a public header sees src", "include/kgate/semaphore.hpp",
+     lambda t: t + '#include "lab/checker/explore/explorer.hpp"\n', "includes", "may not include lab/checker/explore/explorer.hpp"),
+    ("the checker sees an algorithm", "src/lab/checker/explore/explorer.cpp",
+     lambda t: t + '  #  include "kgate/algorithms/one.hpp"\n', "includes", "src/lab may not include kgate/algorithms/one.hpp"),
+    ("a header of the laboratory sees an algorithm", "src/lab/models/models.hpp",
+     HEADER + '#include "kgate/algorithms/one.hpp"\n', "includes", "src/lab may not include kgate/algorithms/one.hpp"),
+    ("the laboratory sees a tool", "src/lab/checker/explore/explorer.cpp",
+     lambda t: t + '#include "tools/kgate/options.hpp"\n', "includes", "may not include tools/kgate/options.hpp"),
+    ("angle brackets for our own", "src/lab/checker/explore/explorer.cpp",
+     lambda t: t + "#include <kgate/detail/process.hpp>\n", "includes", "angle brackets"),
+    ("an include by its short name", "src/lab/checker/explore/explorer.cpp",
+     lambda t: t + '#include "explorer.hpp"\n', "includes", "from the top of its room"),
+    ("code at the top", "main.cpp", SPDX_CPP, "placement", "no place at the top"),
+    ("code in docs", "docs/example.cpp", SPDX_CPP, "placement", "outside the rooms"),
+    ("a source among the headers", "include/kgate/detail/process.cpp", SPDX_CPP, "placement", "only headers"),
+    ("a second C header", "include/kgate/detail/other.h", SPDX_CPP, "placement", "the one C header"),
+    ("a capital in a name", "src/lab/checker/Explorer.cpp", SPDX_CPP, "placement", "snake_case"),
+    ("another ending", "src/lab/checker/explorer.cc", SPDX_CPP, "placement", "end in .cpp"),
+    ("a dead header", "include/kgate/detail/unused.hpp", HEADER, "reachable", "no file includes"),
+    ("a header that only includes itself", "include/kgate/detail/unused.hpp",
+     HEADER + '#include "kgate/detail/unused.hpp"\n', "reachable", "no file includes"),
+    ("a source no build names", "src/lab/checker/dead.cpp", SPDX_CPP, "reachable", "names this source"),
+    ("a script nobody calls", "cmake/lonely.sh", SPDX_HASH, "reachable", "mentions this script"),
+    ("a header without a guard", "include/kgate/detail/process.hpp", SPDX_CPP, "reachable", "#pragma once"),
+    ("a page without a link to it", "docs/lost.md", "# Lost\n", "reachable", "no chain of links"),
+    ("no licence line", "src/lab/checker/explore/explorer.cpp", lambda t: t.replace(SPDX_CPP, ""), "licence", "SPDX"),
+    ("no licence line in a list", "CMakeLists.txt", lambda t: t.replace(SPDX_HASH, ""), "licence", "SPDX"),
+    ("a path of one machine", "docs/architecture.md", lambda t: t + "See /wo" "rk/notes.\n", "words", "a path of one machine"),
+    ("a note without owner", "src/lab/checker/explore/explorer.cpp", lambda t: t + "// TO" "DO later\n", "words", "without an owner"),
+    ("an unfinished place", "src/lab/checker/explore/explorer.cpp", lambda t: t + "// FIX" "ME\n", "words", "unfinished"),
+    ("how it was made", "docs/architecture.md", lambda t: t + "Found in a coding ses" "sion.\n", "words", "does not belong"),
+    ("who made it", "docs/architecture.md", lambda t: t + "By a suba" "gent.\n", "words", "does not belong"),
+    ("a long file", "docs/architecture.md", lambda t: t + "x\n" * 701, "text_form", "split"),
+    ("no newline at the end", "packages.txt", "[build]", "text_form", "no newline"),
+    ("carriage returns", "packages.txt", "[build]\r\n", "text_form", "carriage"),
+    ("blanks at the end", "CMakeLists.txt", lambda t: t + "a() \n", "text_form", "blanks"),
+    ("a tab", "src/lab/checker/explore/explorer.cpp", lambda t: t + "\tint x;\n", "text_form", "a tab"),
+    ("no changelog", "CHANGELOG.md", None, "documents", "missing"),
+    ("no command for the tool", "README.md", lambda t: t.replace("./kgate-lab list", "ls"), "documents", "./kgate-lab"),
+    ("no command for the tests", "README.md", lambda t: t.replace("./test\n", ""), "documents", "./test"),
+    ("a broken link", "docs/architecture.md", lambda t: t + "[gone](gone.md)\n", "documents", "docs/gone.md"),
+    ("a broken anchor", "README.md", lambda t: t.replace("#the-tests", "#the-test"), "documents", "no such heading"),
+]
+
+# What must pass, though it looks like a fault.
+FINE = [
+    ("a note with an owner", "src/lab/checker/explore/explorer.cpp", lambda t: t + "// TO" "DO(ada): why\n"),
+    ("a link in code", "docs/architecture.md", lambda t: t + "`[a](b.md)`\n\n```md\n[a](b.md)\n```\n"),
+    ("a source found by a pattern", "tests/unit/CMakeLists.txt", SPDX_HASH + "file(GLOB sources *.cpp)\n"),
+    ("a source with a variable in its name", "tests/unit/CMakeLists.txt", SPDX_HASH + "add_library(x unit_${kind}.cpp)\n"),
+    ("a file of exactly the length", "docs/architecture.md", "x\n" * 700),
+]
+
+
+class Tidy(unittest.TestCase):
+    def faults(self, changes=()):
+        with tempfile.TemporaryDirectory() as root:
+            files = dict(GOOD)
+            for name, change in changes:
+                files[name] = change(files[name]) if callable(change) else change
+            for name, text in files.items():
+                if text is not None:
+                    path = Path(root, name)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(text.encode())
+            return tidy.faults(root)
+
+    def test_good_tree(self):
+        self.assertEqual(self.faults(), [])
+
+    def test_bad_trees(self):
+        for what, name, change, rule, message in BAD:
+            with self.subTest(what):
+                found = self.faults([(name, change)])
+                self.assertTrue(any(r == rule and w.split(":")[0] == name and message in m for r, w, m in found), found)
+
+    def test_a_variable_that_does_not_fit(self):
+        found = self.faults([("tests/unit/CMakeLists.txt", SPDX_HASH + "add_library(x other_${kind}.cpp)\n")])
+        self.assertEqual([(rule, where) for rule, where, _ in found], [("reachable", "tests/unit/unit_test.cpp")])
+
+    def test_line_numbers(self):
+        found = self.faults([("packages.txt", "a\nb \n")])
+        self.assertIn(("text_form", "packages.txt:2", "blanks at the end of the line"), found)
+
+    def test_fine_trees(self):
+        for what, name, change in FINE:
+            with self.subTest(what):
+                self.assertEqual(self.faults([(name, change)]), [])
+
+    def test_every_rule_has_a_bad_tree(self):
+        self.assertEqual({rule.__name__ for rule in tidy.RULES}, {rule for _, _, _, rule, _ in BAD})
+
+    def test_program(self):
+        program = [sys.executable, tidy.__file__]
+        with tempfile.TemporaryDirectory() as root:
+            bad = subprocess.run([*program, root], capture_output=True, text=True)
+        self.assertEqual(bad.returncode, 1)
+        self.assertIn("README.md: missing [documents]", bad.stdout)
+        self.assertEqual(subprocess.run(program, capture_output=True).returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
