@@ -9,7 +9,7 @@ set(kgate_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kgate)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/kgate DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 set_target_properties(kgate_gate PROPERTIES EXPORT_NAME gate)
-install(TARGETS kgate_headers kgate_gate EXPORT kgateTargets ARCHIVE COMPONENT development)
+install(TARGETS kgate_headers kgate_gate EXPORT kgateTargets ARCHIVE COMPONENT development LIBRARY COMPONENT development)
 install(EXPORT kgateTargets NAMESPACE kgate:: DESTINATION ${kgate_cmake_dir} COMPONENT development)
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/kgateConfig.cmake.in ${PROJECT_BINARY_DIR}/kgateConfig.cmake
@@ -27,8 +27,21 @@ get_target_property(kgate_pc_library kgate_gate NAME)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/kgate.pc.in ${PROJECT_BINARY_DIR}/kgate.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/kgate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
-foreach(tool kgate_tool kgate-lab)
-  if(TARGET ${tool})
-    install(TARGETS ${tool} RUNTIME COMPONENT programs)
-  endif()
-endforeach()
+# A program with its manual pages and what its shells complete.
+if(TARGET kgate_tool)
+  install(TARGETS kgate_tool RUNTIME COMPONENT programs)
+  file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/man/kgate*.1)
+  list(FILTER pages EXCLUDE REGEX "kgate-lab")
+  install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT programs)
+  install(FILES ${PROJECT_SOURCE_DIR}/man/kgate.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7 COMPONENT programs)
+  install(FILES ${PROJECT_SOURCE_DIR}/completions/kgate.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+          RENAME kgate COMPONENT programs)
+  install(FILES ${PROJECT_SOURCE_DIR}/completions/_kgate DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions
+          COMPONENT programs)
+  install(FILES ${PROJECT_SOURCE_DIR}/completions/kgate.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+          COMPONENT programs)
+endif()
+if(TARGET kgate-lab)
+  install(TARGETS kgate-lab RUNTIME COMPONENT programs)
+  install(FILES ${PROJECT_SOURCE_DIR}/man/kgate-lab.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT programs)
+endif()

@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "catalog/row.hpp"
 #include "kgate/algorithms/afek94_bounded_timestamps.hpp"
 #include "kgate/algorithms/afek94_figure2.hpp"
 #include "kgate/algorithms/am97_chain.hpp"
@@ -26,7 +27,6 @@
 #include "kgate/algorithms/am97_names.hpp"
 #include "kgate/algorithms/am97_queue.hpp"
 #include "kgate/algorithms/am97_tree.hpp"
-#include "catalog/row.hpp"
 #include "kgate/algorithms/choi11.hpp"
 #include "kgate/algorithms/danek10_figure2.hpp"
 #include "kgate/algorithms/danek10_nonatomic.hpp"
@@ -585,7 +585,8 @@ inline constexpr auto table = std::tuple{
         .promise = {.fife = true, .overtakings_max = 0},
         .symmetric = symmetry::full,
         .bounded_variables = false,
-        .note = "tickets wrap after 2^32, too far to explore; tests/semaphore checks it with small words that wrap. The O(N) "
+        .note = "tickets wrap after 2^32, too far to explore; tests/semaphore checks it with small words that wrap. "
+                "The O(N) "
                 "comes from looks at W that a sleeper seldom makes",
         .headers = {"kgate.hpp"},
         .bounds = {{{rmr_model::cc, bound_case::alone, "2", detail::constant<2>},
@@ -614,8 +615,8 @@ constexpr void for_each(F&& f) {
              table);
 }
 
-/// The same for the entries that make sense on the native machine; f is not even instantiated for the others, whose shared
-/// variables may be larger than a machine has atomic operations for.
+/// The same for the entries that make sense on the native machine; f is not even instantiated for the others, whose
+/// shared variables may be larger than a machine has atomic operations for.
 template <class F>
 constexpr void for_each_native(F&& f) {
   const auto call = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {

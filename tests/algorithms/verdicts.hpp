@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "lab/models/models.hpp"
 #include "lab/checker/properties/check.hpp"
+#include "lab/models/models.hpp"
 
 namespace kgate::lab {
 

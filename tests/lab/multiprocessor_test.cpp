@@ -43,10 +43,10 @@ TEST(Costs, ACacheKeepsWhatItHasRead) {
   Var<int> x(on, {}, 0);
   on.run([&](int t) {
     Process p(pid(t), on);
-    x.read(p);       // remote
-    x.read(p);       // local
-    x.write(p, 1);   // remote: the copy was a shared one
-    x.write(p, 2);   // local: now it is exclusive
+    x.read(p);      // remote
+    x.read(p);      // local
+    x.write(p, 1);  // remote: the copy was a shared one
+    x.write(p, 2);  // local: now it is exclusive
     x.fetch_add(p, 1);
   });
   EXPECT_EQ(on.so_far().remote, 2u);
@@ -142,7 +142,8 @@ TEST(Turns, AWaiterBurnsItsTurnAndGoesOnInIt) {
 }
 
 TEST(Turns, APreemptedHolderMakesOthersWait) {
-  // Both processors have two processes each; all pass a lock. Some holder loses its processor inside, and the lock stays taken.
+  // Both processors have two processes each; all pass a lock. Some holder loses its processor inside, and the lock
+  // stays taken.
   const auto time = [](int processes) {
     multiprocessor on(modules, 2, processes, 3);
     Var<bool> lock(on, {}, false);
@@ -178,8 +179,7 @@ TEST(Turns, AnyOfSeveralEndsAWait) {
     Process p(pid(t), on);
     if (t == 0)
       found = timed_machine::await_any(
-          p, 2, [&](std::size_t i) -> Var<int>& { return i == 0 ? a : b; },
-          [](std::size_t, int v) { return v == 2; });
+          p, 2, [&](std::size_t i) -> Var<int>& { return i == 0 ? a : b; }, [](std::size_t, int v) { return v == 2; });
     else
       for (int i = 1; i <= 2; ++i) (t == 1 ? a : b).write(p, t == 1 ? 1 : i);
   });

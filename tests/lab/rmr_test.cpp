@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "lab/experiments/rmr_table.hpp"
 #include "lab/models/models.hpp"
 #include "lab/rmr/worst_case.hpp"
-#include "lab/experiments/rmr_table.hpp"
 
 namespace kgate::lab {
 namespace {
@@ -35,31 +35,36 @@ TEST_P(ExactFigure, IsTheWorstOverAllSchedules) {
   EXPECT_TRUE(m.within()) << f << ": bound " << m.bound;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Am97, ExactFigure,
-    testing::Values(figure{"am97-chain-cc", 2, 1, memory_model::cc, 0, 7}, figure{"am97-chain-cc", 3, 2, memory_model::cc, 0, 7},
-                    figure{"am97-chain-cc", 3, 1, memory_model::cc, 0, 14}, figure{"am97-chain-cc", 4, 2, memory_model::cc, 0, 14},
-                    figure{"am97-chain-cc", 3, 1, memory_model::cc_copy, 0, 12}, figure{"am97-chain-cc", 3, 1, memory_model::dsm, 0, -1},
-                    figure{"am97-chain-dsm", 2, 1, memory_model::dsm, 0, 9}, figure{"am97-chain-dsm", 3, 2, memory_model::dsm, 0, 9},
-                    figure{"am97-chain-dsm", 3, 1, memory_model::dsm, 0, 18},
-                    figure{"am97-chain-dsm-small", 2, 1, memory_model::dsm, 0, 10},
-                    figure{"am97-chain-dsm-small", 3, 2, memory_model::dsm, 0, 10},
-                    figure{"am97-chain-dsm-small", 3, 1, memory_model::dsm, 0, 20},
-                    figure{"am97-fastpath-nested-cc", 4, 1, memory_model::cc, 1, 5},
-                    figure{"am97-fastpath-nested-cc", 4, 1, memory_model::cc, 2, 13},
-                    figure{"am97-fastpath-nested-cc", 4, 1, memory_model::cc, 3, 19},
-                    figure{"am97-fastpath-nested-dsm", 3, 1, memory_model::dsm, 2, 15},
-                    figure{"am97-fastpath-nested-dsm-small", 3, 1, memory_model::dsm, 2, 15},
-                    // Corollary 1 as printed says 23; lemma 1 says 24.
-                    figure{"am97-fastpath-tree-cc+names", 3, 1, memory_model::cc, 0, 24},
-                    figure{"fa-semaphore", 3, 1, memory_model::cc, 0, -1}),
-    [](const auto& it) {
-      std::string name = std::string(it.param.algorithm) + "_N" + std::to_string(it.param.N) + "_k" + std::to_string(it.param.k) + "_" +
-                         std::string(to_string(it.param.model)) + "_c" + std::to_string(it.param.contention);
-      for (char& c : name)
-        if (c == '-' || c == '+') c = '_';
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Am97, ExactFigure,
+                         testing::Values(figure{"am97-chain-cc", 2, 1, memory_model::cc, 0, 7},
+                                         figure{"am97-chain-cc", 3, 2, memory_model::cc, 0, 7},
+                                         figure{"am97-chain-cc", 3, 1, memory_model::cc, 0, 14},
+                                         figure{"am97-chain-cc", 4, 2, memory_model::cc, 0, 14},
+                                         figure{"am97-chain-cc", 3, 1, memory_model::cc_copy, 0, 12},
+                                         figure{"am97-chain-cc", 3, 1, memory_model::dsm, 0, -1},
+                                         figure{"am97-chain-dsm", 2, 1, memory_model::dsm, 0, 9},
+                                         figure{"am97-chain-dsm", 3, 2, memory_model::dsm, 0, 9},
+                                         figure{"am97-chain-dsm", 3, 1, memory_model::dsm, 0, 18},
+                                         figure{"am97-chain-dsm-small", 2, 1, memory_model::dsm, 0, 10},
+                                         figure{"am97-chain-dsm-small", 3, 2, memory_model::dsm, 0, 10},
+                                         figure{"am97-chain-dsm-small", 3, 1, memory_model::dsm, 0, 20},
+                                         figure{"am97-fastpath-nested-cc", 4, 1, memory_model::cc, 1, 5},
+                                         figure{"am97-fastpath-nested-cc", 4, 1, memory_model::cc, 2, 13},
+                                         figure{"am97-fastpath-nested-cc", 4, 1, memory_model::cc, 3, 19},
+                                         figure{"am97-fastpath-nested-dsm", 3, 1, memory_model::dsm, 2, 15},
+                                         figure{"am97-fastpath-nested-dsm-small", 3, 1, memory_model::dsm, 2, 15},
+                                         // Corollary 1 as printed says 23; lemma 1 says 24.
+                                         figure{"am97-fastpath-tree-cc+names", 3, 1, memory_model::cc, 0, 24},
+                                         figure{"fa-semaphore", 3, 1, memory_model::cc, 0, -1}),
+                         [](const auto& it) {
+                           std::string name = std::string(it.param.algorithm) + "_N" + std::to_string(it.param.N) +
+                                              "_k" + std::to_string(it.param.k) + "_" +
+                                              std::string(to_string(it.param.model)) + "_c" +
+                                              std::to_string(it.param.contention);
+                           for (char& c : name)
+                             if (c == '-' || c == '+') c = '_';
+                           return name;
+                         });
 
 /// Every theorem and corollary, in its case alone and at contention: nothing found exceeds its bound.
 TEST(Bounds, HoldForAllTheoremsAndCorollaries) {
@@ -74,8 +79,8 @@ TEST(Bounds, HoldForAllTheoremsAndCorollaries) {
     sources.push_back(row.source);
     int exhaustive = 0;
     for (const rmr_measurement& m : row.measured) {
-      EXPECT_TRUE(m.within()) << row.source << ' ' << row.algorithm.id() << " N=" << m.N << " k=" << m.k << " c=" << m.contention << ": "
-                              << m.worst << " > " << m.bound;
+      EXPECT_TRUE(m.within()) << row.source << ' ' << row.algorithm.id() << " N=" << m.N << " k=" << m.k
+                              << " c=" << m.contention << ": " << m.worst << " > " << m.bound;
       exhaustive += m.exhaustive;
     }
     EXPECT_GT(exhaustive, 0) << row.source;
@@ -88,7 +93,8 @@ TEST(Bounds, HoldForAllTheoremsAndCorollaries) {
 
 /// The schedules find what the search finds, where both can look: they are worth something beyond.
 TEST(Schedules, ReachTheWorstCaseOfSmallSystems) {
-  for (const auto& [id, model, worst] : {std::tuple{"am97-chain-cc", memory_model::cc, 7}, {"am97-chain-dsm", memory_model::dsm, 9},
+  for (const auto& [id, model, worst] : {std::tuple{"am97-chain-cc", memory_model::cc, 7},
+                                         {"am97-chain-dsm", memory_model::dsm, 9},
                                          {"am97-chain-dsm-small", memory_model::dsm, 10}})
     EXPECT_EQ(sample_rmr(find_algorithm(id), 2, 1, {model, true}, 0, 200'000).worst, worst) << id;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated experiment at the paper's size and up to thousands of processors: what docs/experiments.md says came out.
+// The simulated experiment at the paper's size and up to thousands of processors: what docs/experiments.md says came
+// out.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -62,8 +63,8 @@ TEST(SimulatedQueueDeep, GrowsAsTheoremsSayUpTo4096Processors) {
   }
 }
 
-/// What the paper's seven observations come out as, with its number of operations, its quantum, all counts and all curves. Of some
-/// the document gives the figures.
+/// What the paper's seven observations come out as, with its number of operations, its quantum, all counts and all
+/// curves. Of some the document gives the figures.
 std::map<std::string, answer> answers(queue_figure figure, const std::map<std::string, std::string>& document_says) {
   const queue_curves all = run_simulated_queue(paper_request(figure));
   for (const queue_curve& c : all.curves) EXPECT_EQ(c.points.size(), 6u) << c.id;

@@ -13,7 +13,8 @@
 namespace kgate::lab {
 namespace {
 
-simulated_outcome simulate(queue_contender what, int processes, queue_figure figure = queue_figure::fig10, std::uint64_t seed = 1) {
+simulated_outcome simulate(queue_contender what, int processes, queue_figure figure = queue_figure::fig10,
+                           std::uint64_t seed = 1) {
   const bool bus = figure == queue_figure::fig10;
   return simulate_queue({.figure = figure,
                          .what = what,
@@ -24,9 +25,7 @@ simulated_outcome simulate(queue_contender what, int processes, queue_figure fig
                          .seed = seed});
 }
 
-TEST(SimulatedQueue, PreemptionHurtsTheQueueLock) {
-  EXPECT_GT(simulate({}, 12).seconds, 3 * simulate({}, 4).seconds);
-}
+TEST(SimulatedQueue, PreemptionHurtsTheQueueLock) { EXPECT_GT(simulate({}, 12).seconds, 3 * simulate({}, 4).seconds); }
 
 TEST(SimulatedQueue, ResilienceIsHurtLess) {
   for (const queue_figure figure : {queue_figure::fig10, queue_figure::fig11})
@@ -40,7 +39,8 @@ TEST(SimulatedQueue, HerlihysObjectPaysForEveryProcessItWasMadeFor) {
 }
 
 TEST(SimulatedQueue, TheSeedDeterminesARun) {
-  const simulated_outcome a = simulate({.k = 2}, 12, queue_figure::fig11), b = simulate({.k = 2}, 12, queue_figure::fig11);
+  const simulated_outcome a = simulate({.k = 2}, 12, queue_figure::fig11),
+                          b = simulate({.k = 2}, 12, queue_figure::fig11);
   EXPECT_EQ(a.seconds, b.seconds);
   EXPECT_EQ(a.accesses, b.accesses);
   EXPECT_NE(a.accesses, simulate({.k = 2}, 12, queue_figure::fig11, 2).accesses);
@@ -121,7 +121,8 @@ answer answer_to(const std::string& id, const queue_curves& all, const queue_cur
 TEST(Observations, HoldWhereThePaperSawThem) {
   const queue_curves ten = as_published(queue_figure::fig10), eleven = as_published(queue_figure::fig11);
   EXPECT_EQ(observe(ten, &eleven).size(), 7u);
-  for (const queue_observation& o : observe(ten, &eleven)) EXPECT_EQ(o.holds, answer::yes) << o.id << ": " << o.evidence;
+  for (const queue_observation& o : observe(ten, &eleven))
+    EXPECT_EQ(o.holds, answer::yes) << o.id << ": " << o.evidence;
   EXPECT_EQ(answer_to("copying", eleven, &ten), answer::yes);
 }
 
@@ -146,7 +147,8 @@ TEST(Observations, ComeOutNoWhereTheFiguresSaySo) {
 }
 
 TEST(Observations, AreUnknownWithoutFigures) {
-  for (const queue_observation& o : observe({.figure = queue_figure::fig10, .processors = 2, .curves = {}, .large = {}})) {
+  for (const queue_observation& o :
+       observe({.figure = queue_figure::fig10, .processors = 2, .curves = {}, .large = {}})) {
     EXPECT_EQ(o.holds, answer::unknown) << o.id;
     EXPECT_FALSE(o.evidence.empty());
   }

@@ -76,13 +76,26 @@ class Package(unittest.TestCase):
         self.assertIn("kgate/detail/machine.hpp", self.headers)
 
     def test_find_package(self):
-        project = self.project("found", "find_package(kgate 0.1 REQUIRED CONFIG)")
+        project = self.project("found", "find_package(kgate 0.1 REQUIRED CONFIG COMPONENTS headers gate)")
         self.configure(project, f"-DCMAKE_PREFIX_PATH={self.prefix}")
         self.build_and_run(project)
 
     def test_find_package_refuses_another_version(self):
         project = self.project("other_version", "find_package(kgate 99 REQUIRED CONFIG)")
         self.configure(project, f"-DCMAKE_PREFIX_PATH={self.prefix}", fails=True)
+
+    def test_find_package_refuses_an_unknown_component(self):
+        project = self.project("other_component", "find_package(kgate REQUIRED CONFIG COMPONENTS cluster)")
+        self.configure(project, f"-DCMAKE_PREFIX_PATH={self.prefix}", fails=True)
+
+    def test_programs_come_with_manual_pages_and_completions(self):
+        prefix = self.folder / "programs"
+        run("cmake", "--install", BUILD, "--prefix", prefix, "--component", "programs")
+        installed = {str(p.relative_to(prefix)) for p in prefix.rglob("*") if p.is_file()}
+        pages = {f"share/man/man{p.suffix[1:]}/{p.name}" for p in (SOURCE / "man").iterdir()}
+        self.assertLessEqual(pages | {"bin/kgate", "share/bash-completion/completions/kgate",
+                                      "share/zsh/vendor-completions/_kgate",
+                                      "share/fish/vendor_completions.d/kgate.fish"}, installed)
 
     def test_add_subdirectory(self):
         project = self.project("inside", f'add_subdirectory("{SOURCE}" kgate EXCLUDE_FROM_ALL)')
@@ -98,7 +111,8 @@ class Package(unittest.TestCase):
         shutil.copytree(self.prefix, moved)
         flags = run("env", f"PKG_CONFIG_PATH={moved / folder.relative_to(self.prefix)}", "pkg-config", "--cflags", "--libs",
                     "kgate >= 0.1").split()
-        run(COMPILER, "-std=c++20", project / "main.cpp", project / "other.cpp", "-o", project / "user", *flags)
+        self.assertIn("-std=c++20", flags)
+        run(COMPILER, project / "main.cpp", project / "other.cpp", "-o", project / "user", *flags)
         run(project / "user")
         shutil.rmtree(moved)
 

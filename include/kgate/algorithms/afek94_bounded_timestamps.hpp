@@ -3,27 +3,29 @@
 
 /// A concurrent timestamp system from bounded single-writer registers: renewable labels over an atomic snapshot.
 ///
-/// Source       Afek et al. 1994, section 3.1 (the specification); the shape is that of Gawlick, Lynch & Shavit 1992: the labels of
-///              afek94_labelling.hpp over the bounded snapshot of Afek, Attiya, Dolev, Gafni, Merritt & Shavit 1990.
-/// Promises     proposition 3.1 of Afek et al.; wait-free: a Scan takes at most 1 + n(3n-2) steps, a Label at most n+1 more.
-///              Primitives: reads and writes of single-writer registers. Space: n registers of 3(n-1)(n+1) + n + 1 bits
-///              (8, 28, 50 for n = 2, 3, 4) and n of n bits; n at most 4.
+/// Source       Afek et al. 1994, section 3.1 (the specification); the shape is that of Gawlick, Lynch & Shavit 1992:
+///              the labels of afek94_labelling.hpp over the bounded snapshot of Afek, Attiya, Dolev, Gafni, Merritt &
+///              Shavit 1990.
+/// Promises     proposition 3.1 of Afek et al.; wait-free: a Scan takes at most 1 + n(3n-2) steps, a Label at most n+1
+///              more. Primitives: reads and writes of single-writer registers. Space: n registers of 3(n-1)(n+1) + n +
+///              1 bits (8, 28, 50 for n = 2, 3, 4) and n of n bits; n at most 4.
 /// Variables    R[i]  what i has written, by one write of its Label    written by i
-///                    label, a toggle, a handshake bit for each scanner, and the view: the snapshot the label was made from
-///                    initially the first label, false, all false, and a view of first labels
+///                    label, a toggle, a handshake bit for each scanner, and the view: the snapshot the label was made
+///                    from initially the first label, false, all false, and a view of first labels
 ///              Q[i]  a handshake bit for each writer, as seen by scanner i   written by i   initially all false
-/// Invariants   S1  if R[j] shows the scanner the same toggle, and the handshake bit it answered, in both of its collects, then
-///                  j did not write in between
-///              S2  a process seen to write in two rounds of a scan began the Label of the second write inside the scan, so
-///                  that Label's view is a snapshot taken inside the scan
-/// Deviations   D1  one write carries label and view: the snapshot inside Label serves both as the labels to exceed and as the
-///                  view to embed, so an update of the snapshot object is a whole Label.
+/// Invariants   S1  if R[j] shows the scanner the same toggle, and the handshake bit it answered, in both of its
+///                  collects, then j did not write in between
+///              S2  a process seen to write in two rounds of a scan began the Label of the second write inside the
+///                  scan, so that Label's view is a snapshot taken inside the scan
+/// Deviations   D1  one write carries label and view: the snapshot inside Label serves both as the labels to exceed and
+///                  as the view to embed, so an update of the snapshot object is a whole Label.
 ///              D2  a scanner answers all handshakes by one write of Q[i].
 ///              D3  a round ends at the first change seen, and a view is borrowed as soon as it may be.
 /// Memory model sequential consistency
-/// Evidence     tests/algorithms/afek94: proposition 3.1 with register steps, over all runs for n = 2; for n = 3 over all runs of a Label
-///              and a Scan of each process, with a second Scan, a second Label and Scan or three Labels of one of them,
-///              or second Labels of two of them; random runs for n = 3, 4; mutants. Figure 2 over it: N = 2 without limit, N = 3 with one passage each
+/// Evidence     tests/algorithms/afek94: proposition 3.1 with register steps, over all runs for n = 2; for n = 3 over
+///              all runs of a Label and a Scan of each process, with a second Scan, a second Label and Scan or three
+///              Labels of one of them, or second Labels of two of them; random runs for n = 3, 4; mutants. Figure 2
+///              over it: N = 2 without limit, N = 3 with one passage each
 
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +39,8 @@
 
 namespace kgate::afek94 {
 
-/// A register of the snapshot in one word: from the low end n labels of the view, the label, n handshake bits, the toggle.
+/// A register of the snapshot in one word: from the low end n labels of the view, the label, n handshake bits, the
+/// toggle.
 struct snapshot_register {
   std::uint64_t bits = 0;
 
@@ -114,8 +117,8 @@ class bounded_timestamps {
     }
   }
 
-  /// Answers the handshakes and collects twice. Returns the process seen to write, as a set, or none. S is the snapshot: the
-  /// second collect (S1) or, if one in `moved` was seen to write again, its view (S2).
+  /// Answers the handshakes and collects twice. Returns the process seen to write, as a set, or none. S is the
+  /// snapshot: the second collect (S1) or, if one in `moved` was seen to write again, its view (S2).
   template <class... Live>
   unsigned round(Process& p, unsigned moved, std::uint64_t own, label_vector wanted, label_vector& S,
                  const Live&... live) {

@@ -4,21 +4,21 @@
 /// First-in, first-enabled k-exclusion from reads and writes: flags, and timestamps that say who came first.
 ///
 /// Source       Afek, Dolev, Gafni, Merritt & Shavit 1994, figure 2, over any concurrent timestamp system.
-/// Promises     k-exclusion; lockout avoidance with at most k-1 crashes; bounded first-in, first-enabled: who left the doorway
-///              before another entered it is enabled when that other is inside. Exit bounded (1 step and a Label). Remote
-///              references unbounded on CC and DSM. Primitives: reads and writes. Space: N flags and the timestamp
-///              system's registers.
+/// Promises     k-exclusion; lockout avoidance with at most k-1 crashes; bounded first-in, first-enabled: who left the
+///              doorway before another entered it is enabled when that other is inside. Exit bounded (1 step and a
+///              Label). Remote references unbounded on CC and DSM. Primitives: reads and writes. Space: N flags and the
+///              timestamp system's registers.
 /// Variables    X[i]  bool  i is outside its remainder   written by i   initially false
 ///              and those of the timestamp system
 /// Invariants   X[i] holds from i's line 1 to its line 11
 ///              lemma 4.2: the sets Test of one passage only shrink
 /// Deviations   D1  S_i leaves out i, which line 8 never counts.
-///                  Scan is asked about those of S_i only whose flag is up, and about nobody if those are fewer than k: all
-///                  its reads are made, what they return is not needed.
+///                  Scan is asked about those of S_i only whose flag is up, and about nobody if those are fewer than k:
+///                  all its reads are made, what they return is not needed.
 ///              D2  the exit's Label can be left out for study (`Exit_label`): docs/errata.md says what it is for.
 /// Memory model sequential consistency
-/// Evidence     tests/algorithms/afek94 (all properties, FIFE: N = 3, k = 2, two passages; k-exclusion: N = 4, k = 2, one passage; no exit
-///              Label, printed Label test), tests/algorithms/native (stress)
+/// Evidence     tests/algorithms/afek94 (all properties, FIFE: N = 3, k = 2, two passages; k-exclusion: N = 4, k = 2,
+///              one passage; no exit Label, printed Label test), tests/algorithms/native (stress)
 
 #include <bit>
 #include <cstddef>

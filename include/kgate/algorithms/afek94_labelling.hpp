@@ -3,8 +3,8 @@
 
 /// Bounded timestamps as plain arithmetic: labels of n-1 digits that a snapshot of all labels suffices to renew.
 ///
-/// Source       Dolev & Shavit 1989, in the shape of Gawlick, Lynch & Shavit 1992, both cited by Afek et al. 1994, section 3.1;
-///              neither text is at hand: the rule below is a reconstruction.
+/// Source       Dolev & Shavit 1989, in the shape of Gawlick, Lynch & Shavit 1992, both cited by Afek et al. 1994,
+///              section 3.1; neither text is at hand: the rule below is a reconstruction.
 /// Promises     if each process renews its label from an atomic snapshot, writing it any time later:
 ///              L1  the labels present at any time are totally ordered by `before`
 ///              L2  a new label comes after all others of its snapshot
@@ -63,8 +63,8 @@ class labelling {
       if (before(get(labels, m), m, get(labels, j), j)) m = j;
     return m;
   }
-  /// A label for i that comes after all of the snapshot: as long as fewer than n-h others agree with the last one's first h
-  /// digits there is room at digit h for those that may still write.
+  /// A label for i that comes after all of the snapshot: as long as fewer than n-h others agree with the last one's
+  /// first h digits there is room at digit h for those that may still write.
   constexpr std::uint64_t next(label_vector labels, int i) const {
     const std::uint64_t m = get(labels, last(labels));
     int h = 1;

@@ -4,17 +4,17 @@
 /// The concurrent timestamp system as a concept, and the unbounded one.
 ///
 /// Source       Afek, Dolev, Gafni, Merritt & Shavit 1994, section 3.1, definition 3.1 and figure 1 (UCTSS).
-/// Promises     proposition 3.1: Label orders the caller after all whose Label was over when it began; what a Scan says about
-///              its caller stays true until the caller's next Label. Both wait-free: at most N+1 and N steps. Primitives:
-///              reads and writes of single-writer registers. Space: N registers, unbounded.
+/// Promises     proposition 3.1: Label orders the caller after all whose Label was over when it began; what a Scan says
+///              about its caller stays true until the caller's next Label. Both wait-free: at most N+1 and N steps.
+///              Primitives: reads and writes of single-writer registers. Space: N registers, unbounded.
 /// Variables    Label[i]  0..   written by i   initially 0
 /// Invariants   a label only grows; the pair (Label[i], i) is unique
-/// Deviations   D1  the test of Label: the caller keeps its label only if the pair (label, id) is the lexicographic maximum.
-///                  As printed it keeps a label that equals the maximum; then two processes with the same label may both
-///                  keep it for ever and the later one starves (`as_printed`, docs/errata.md).
+/// Deviations   D1  the test of Label: the caller keeps its label only if the pair (label, id) is the lexicographic
+///                  maximum. As printed it keeps a label that equals the maximum; then two processes with the same
+///                  label may both keep it for ever and the later one starves (`as_printed`, docs/errata.md).
 ///              D2  y > x is y = x + 1, x the maximum found.
-///              D3  Scan returns which processes of a given set precede the caller instead of the whole permutation: figure 2
-///                  asks nothing else. It reads all labels, and forgets those that nobody asked for.
+///              D3  Scan returns which processes of a given set precede the caller instead of the whole permutation:
+///                  figure 2 asks nothing else. It reads all labels, and forgets those that nobody asked for.
 /// Memory model sequential consistency
 /// Evidence     tests/algorithms/afek94 (figure 2 over it; the printed test fails)
 
@@ -36,8 +36,8 @@ inline constexpr int process_set_max = 64;
 constexpr process_set only(int i) { return process_set{1} << i; }
 constexpr process_set only(process_id i) { return only(static_cast<int>(i.value)); }
 
-/// Label gives the caller a timestamp later than those it finds; Scan tells which of some processes have earlier ones. Scan
-/// takes what the caller must not forget meanwhile (rule 5 of the machine concept).
+/// Label gives the caller a timestamp later than those it finds; Scan tells which of some processes have earlier ones.
+/// Scan takes what the caller must not forget meanwhile (rule 5 of the machine concept).
 template <class T, class M>
 concept TimestampSystem = requires(T& timestamps, typename M::Process& p, process_set among, process_set live) {
   timestamps.label(p);

@@ -8,8 +8,8 @@
 ///              (figure 9's); nested: theorems 4, 8 and 12.
 /// Promises     those of the block, for any N > k: k-exclusion, starvation freedom with at most k-1 crashes, bounded
 ///              exit. With b remote references a block (7 CC; 9 or 10 DSM): over the tree b+2 alone and at most
-///              bk ceil(log2(N/k)) + b+1; nested (b+1)c + 1 at contention c. Primitives: test-and-set and the block's. For
-///              N <= k nobody waits.
+///              bk ceil(log2(N/k)) + b+1; nested (b+1)c + 1 at contention c. Primitives: test-and-set and the block's.
+///              For N <= k nobody waits.
 /// Variables    X     boolean  somebody is on the fast path   initially false; in traces fast.X; nested: one a level
 ///              slow  private  path taken; nested: how many fast paths were found taken
 ///              and those of the blocks
@@ -20,7 +20,8 @@
 ///                  is not there changes, and a place belongs to a process number. The paper's bound counts the tree of
 ///                  N.
 /// Memory model that of the block; X needs no order of its own
-/// Evidence     tests/algorithms/am97, tests/algorithms/am97/mutants_test (early release of the fast path), tests/lab/rmr_test, tests/algorithms/native (stress)
+/// Evidence     tests/algorithms/am97, tests/algorithms/am97/mutants_test (early release of the fast path),
+///              tests/lab/rmr_test, tests/algorithms/native (stress)
 
 #include <algorithm>
 #include <cstddef>

@@ -18,8 +18,8 @@
 ///              I4  |{p : p@6}| <= k
 /// Deviations   none
 /// Memory model sequential consistency; the write of Q (3) must be visible before X is read (4)
-/// Evidence     tests/algorithms/am97 (all properties), tests/algorithms/am97/mutants_test (7 and 8 swapped, 4 left out, 8 dropped ...), tests/lab/rmr_test,
-///              tests/algorithms/native (instructions, stress)
+/// Evidence     tests/algorithms/am97 (all properties), tests/algorithms/am97/mutants_test (7 and 8 swapped, 4 left
+///              out, 8 dropped ...), tests/lab/rmr_test, tests/algorithms/native (instructions, stress)
 
 #include "kgate/detail/machine.hpp"
 

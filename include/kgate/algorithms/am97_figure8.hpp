@@ -20,7 +20,8 @@
 ///              I11  |{p : p@9}| <= k
 /// Deviations   none
 /// Memory model sequential consistency; P[p] false (6) must be visible before X is read (7)
-/// Evidence     tests/algorithms/am97 (all properties), tests/algorithms/am97/mutants_test, tests/lab/rmr_test, tests/algorithms/native (stress)
+/// Evidence     tests/algorithms/am97 (all properties), tests/algorithms/am97/mutants_test, tests/lab/rmr_test,
+///              tests/algorithms/native (stress)
 
 #include <cstddef>
 

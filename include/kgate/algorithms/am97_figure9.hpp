@@ -25,7 +25,8 @@
 ///              I23  |{p : p@13}| <= k
 /// Deviations   none. The text of section 4.4 speaks of the test-and-set "at statement 5"; it is statement 3.
 /// Memory model sequential consistency; P[p] and R[p] (7, 9) must be visible before X is read (10)
-/// Evidence     tests/algorithms/am97 (all properties), tests/algorithms/am97/mutants_test, tests/lab/rmr_test, tests/algorithms/native (stress)
+/// Evidence     tests/algorithms/am97 (all properties), tests/algorithms/am97/mutants_test, tests/lab/rmr_test,
+///              tests/algorithms/native (stress)
 
 #include <cstddef>
 #include <cstdint>

@@ -12,8 +12,8 @@
 /// Deviations   none. Statement 5 is printed with a stray "fi". Corollaries 1, 3 and 5 print one remote reference less
 ///              than lemma 1 gives; lemma 1 is what the catalogue states.
 /// Memory model sequential consistency; the release of a name (5) must be visible before the inner release
-/// Evidence     tests/algorithms/am97 (distinct names), tests/algorithms/am97/mutants_test (test-and-set dropped), tests/lab/rmr_test, tests/algorithms/native
-///              (instructions, stress)
+/// Evidence     tests/algorithms/am97 (distinct names), tests/algorithms/am97/mutants_test (test-and-set dropped),
+///              tests/lab/rmr_test, tests/algorithms/native (instructions, stress)
 
 #include <cstddef>
 

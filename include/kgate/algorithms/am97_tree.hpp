@@ -12,7 +12,8 @@
 /// Deviations   none. Read as follows: process p is number p - ceil(N/2) of the right half; a half of at most k
 ///              processes has no node of its own; a spinning process goes by its global number everywhere.
 /// Memory model that of the block
-/// Evidence     tests/algorithms/am97, tests/algorithms/am97/mutants_test (off by one in the split), tests/lab/rmr_test, tests/algorithms/native (stress)
+/// Evidence     tests/algorithms/am97, tests/algorithms/am97/mutants_test (off by one in the split),
+///              tests/lab/rmr_test, tests/algorithms/native (stress)
 
 #include <memory>
 

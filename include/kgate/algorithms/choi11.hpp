@@ -24,8 +24,8 @@
 ///              D6  with n <= k nobody waits and nothing is written.
 ///              D1-D4 can be switched back (reading).
 /// Memory model sequential consistency; all writes are read-modify-writes
-/// Evidence     tests/algorithms/choi11: sets, properties, mutants, the printed errors, remote references; tests/algorithms/native
-///              (stress)
+/// Evidence     tests/algorithms/choi11: sets, properties, mutants, the printed errors, remote references;
+///              tests/algorithms/native (stress)
 
 #include <algorithm>
 #include <bit>

@@ -18,8 +18,8 @@
 ///                  Ticket[p].
 /// Memory model sequential consistency; an announcement (14) must be visible before tickets are read (15), and an
 ///              announced ticket (16) before the announcements of others are read (21)
-/// Evidence     tests/algorithms/danek10: properties, mutants, the paper's own schedule against FIFE, remote references;
-///              tests/algorithms/native (stress)
+/// Evidence     tests/algorithms/danek10: properties, mutants, the paper's own schedule against FIFE, remote
+///              references; tests/algorithms/native (stress)
 
 #include <algorithm>
 #include <utility>

@@ -15,9 +15,9 @@
 /// Deviations   D1  p alone writes Ticket[p], so p reads it once a passage and then uses its copy.
 ///              D2  the diagonals Want[p][p] and Capture[p][p] do not exist: the first is never read, the second never
 ///                  exceeds Ticket[p].
-/// Memory model natively the registers are weak (detail/weak_register.hpp): a write releases and a read acquires, so that
-///              copies are written and read in their order (W), Ticket is written before the announcements of its value,
-///              and what was done inside happens before the announcements of line 48 and so before what whoever
+/// Memory model natively the registers are weak (detail/weak_register.hpp): a write releases and a read acquires, so
+///              that copies are written and read in their order (W), Ticket is written before the announcements of its
+///              value, and what was done inside happens before the announcements of line 48 and so before what whoever
 ///              reads them does inside. What that leaves open is a read that passes a write before it. Two fences:
 ///              F1  after line 30: p has announced itself before it reads tickets. Partner F2: if p misses the ticket
 ///                  that i has written, i sees p's announcement, and waits for p.
@@ -25,9 +25,9 @@
 ///                  of two that announce themselves at least one sees the other.
 ///              Captures (45) need none: who misses one reads it the next time round, and no read that follows them
 ///              decides on them.
-/// Evidence     tests/algorithms/danek10: properties on safe registers, mutants, remote references; with writes delayed as on x86, over all
-///              runs of N = 2, k = 1, three passages: one inside with F1 and F2, two without either of them. tests/algorithms/native: stress,
-///              with whole registers and with registers written byte by byte
+/// Evidence     tests/algorithms/danek10: properties on safe registers, mutants, remote references; with writes delayed
+///              as on x86, over all runs of N = 2, k = 1, three passages: one inside with F1 and F2, two without either
+///              of them. tests/algorithms/native: stress, with whole registers and with registers written byte by byte
 
 #include <algorithm>
 #include <utility>

@@ -4,14 +4,14 @@
 /// The bank teller: a queue in front of a counter of free places.
 ///
 /// Source       Fischer, Lynch, Burns & Borodin 1979, section 1 and theorem 4.1, over any 1-exclusion lock.
-/// Promises     k-exclusion; without crashes, the fairness of the lock (starvation free, bounded waiting, FIFO). **One** crash
-///              between 1 and 3 stops all who come later, whatever k is. Exit: one step. Remote references: those of the
-///              lock while queueing; unbounded at the head of the queue. Primitives: those of the lock, fetch-and-add.
-///              Space: the lock and one counter.
+/// Promises     k-exclusion; without crashes, the fairness of the lock (starvation free, bounded waiting, FIFO).
+///              **One** crash between 1 and 3 stops all who come later, whatever k is. Exit: one step. Remote
+///              references: those of the lock while queueing; unbounded at the head of the queue. Primitives: those of
+///              the lock, fetch-and-add. Space: the lock and one counter.
 /// Variables    COUNT  0..k   processes inside, or about to be   initially 0
 /// Invariants   COUNT = |{p : p has passed 2 and not 5}| <= k
-/// Deviations   D1  statement 2 (wait until COUNT < l, then add 1) takes two steps: only the holder of the lock raises COUNT, so
-///                  what it has seen free stays free.
+/// Deviations   D1  statement 2 (wait until COUNT < l, then add 1) takes two steps: only the holder of the lock raises
+///                  COUNT, so what it has seen free stays free.
 /// Memory model sequential consistency
 /// Evidence     tests/algorithms/flbb79 (no crash; one crash stops it), tests/algorithms/native (stress)
 

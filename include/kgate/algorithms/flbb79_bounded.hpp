@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Bounded waiting with O(N) shared values: a supervisor moves buckets of waiting processes towards the critical section, and
-/// is then done without.
+/// Bounded waiting with O(N) shared values: a supervisor moves buckets of waiting processes towards the critical
+/// section, and is then done without.
 ///
-/// Source       Fischer, Lynch, Burns & Borodin 1979, lemma 4.4 (the buckets) under lemma 4.3 (flbb79_supervisor.hpp): theorem 4.3.
-/// Promises     k-exclusion, (k,k)-deadlock freedom, bounded waiting for enabling (C4'), with at most k-1 crashes. Exit: one step.
-///              Remote references unbounded. Primitives: read-modify-write of one large variable, so for the laboratory only.
-///              Space: O(N) values for fixed k.
-/// Variables    v (shared)      buf, main, gate   colours of the first three buckets      initially 0, 1, 2 of k+3 colours
-///                              bufcount          processes in buf                        initially 0
+/// Source       Fischer, Lynch, Burns & Borodin 1979, lemma 4.4 (the buckets) under lemma 4.3 (flbb79_supervisor.hpp):
+///              theorem 4.3.
+/// Promises     k-exclusion, (k,k)-deadlock freedom, bounded waiting for enabling (C4'), with at most k-1 crashes.
+///              Exit: one step. Remote references unbounded. Primitives: read-modify-write of one large variable, so
+///              for the laboratory only. Space: O(N) values for fixed k.
+/// Variables    v (shared)      buf, main, gate   colours of the first three buckets      initially 0, 1, 2 of k+3
+///                              colours bufcount          processes in buf                        initially 0
 ///                              move              asks one process of main to go to gate  initially false
 ///                              cscount           processes inside                        initially 0
 ///                              enb[c]            how many of bucket c may enter          initially 0
@@ -18,8 +19,8 @@
 /// Invariants   B1  a process in its trying region holds the colour of buf, main, gate or a bucket of the queue
 ///              B2  count[c] + enb[c] processes hold the colour c of a bucket of the queue; at most max(1, k-1)
 ///              B3  cscount + the sum of enb <= k
-/// Deviations   D1  gate takes main whole if maincount <= k-1; printed `<`, with which k-1 sleepers in main stop the supervisor
-///                  (`printed_test`, docs/errata.md).
+/// Deviations   D1  gate takes main whole if maincount <= k-1; printed `<`, with which k-1 sleepers in main stop the
+///                  supervisor (`printed_test`, docs/errata.md).
 ///              D2  `i := 1` before the search for the first bucket not fully enabled; lost in the print.
 ///              D3  the supervisor's program is a state machine with a step for each LOCK ... UNLOCK.
 ///              D4  c1 counts a bucket of the queue as max(1, k-1): for k = 1 a bucket holds one process, not none.

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// FIFO enabling with O(N log^c N) shared values: a queue whose head is shared under short names and whose rest is remembered by a
-/// supervisor, which is then done without.
+/// FIFO enabling with O(N log^c N) shared values: a queue whose head is shared under short names and whose rest is
+/// remembered by a supervisor, which is then done without.
 ///
-/// Source       Fischer, Lynch, Burns & Borodin 1979, lemma 4.5 (a sketch) under lemma 4.3 (flbb79_supervisor.hpp): theorem 4.4.
-///              docs/decisions/0010-short-name-queue.md says what the sketch leaves open and how it is completed.
-/// Promises     k-exclusion, (k,k)-deadlock freedom, FIFO enabling (C5'), with at most k-1 crashes. Exit: one step. Remote references
-///              unbounded. Primitives: read-modify-write of one large variable, so for the laboratory only. Space: O(N log^c N)
-///              values for fixed k.
+/// Source       Fischer, Lynch, Burns & Borodin 1979, lemma 4.5 (a sketch) under lemma 4.3 (flbb79_supervisor.hpp):
+///              theorem 4.4. docs/decisions/0010-short-name-queue.md says what the sketch leaves open and how it is
+///              completed.
+/// Promises     k-exclusion, (k,k)-deadlock freedom, FIFO enabling (C5'), with at most k-1 crashes. Exit: one step.
+///              Remote references unbounded. Primitives: read-modify-write of one large variable, so for the laboratory
+///              only. Space: O(N log^c N) values for fixed k.
 /// Variables    v (shared)      issue, number   the ticket issued last: colour 0..5k+2, number 0..N   initially 0, 0
-///                              exposed         the first 4k-1 of the queue: short name and whether it waits, is inside or has left
-///                              enabled         how many of them may enter, or have                   initially 0
-///                              colours         of each: its map to short names, whether its processes are called
-///                              talk[j]         the line of conversation j in 0..k-1                  initially idle
-///              x (supervisor)  hidden          the rest of the queue, by tickets, in the order of arrival
+///                              exposed         the first 4k-1 of the queue: short name and whether it waits, is inside
+///                              or has left enabled         how many of them may enter, or have
+///                              initially 0 colours         of each: its map to short names, whether its processes are
+///                              called talk[j]         the line of conversation j in 0..k-1                  initially
+///              idle x (supervisor)  hidden          the rest of the queue, by tickets, in the order of arrival
 ///                              copied          how many tickets of the issue colour it knows of
 ///                              and, while it converses: the colours to give, what was said on each line
 /// Invariants   F1  the queue, exposed then hidden then tickets not yet copied, is in the order of arrival
 ///              F2  a colour with a map has at most max(1, k-1) processes, with different short names
 ///              F3  enabled <= k, and who is inside has one of the first `enabled` places
-///              F4  within one issue colour nobody draws twice: before it returns, its colour was mapped or called, and then the
-///                  issue colour changed
+///              F4  within one issue colour nobody draws twice: before it returns, its colour was mapped or called, and
+///                  then the issue colour changed
 /// Deviations   a completed sketch; docs/decisions/0010-short-name-queue.md
 /// Memory model one variable: coherence is enough
 /// Evidence     tests/algorithms/flbb79 (short names, queue; model; random runs beside the supervised system)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the parts of the short-name queue (flbb79_fifo.hpp, which says what each is for) consist of: the shared variable, a
-/// worker's state, the supervisor's.
+/// What the parts of the short-name queue (flbb79_fifo.hpp, which says what each is for) consist of: the shared
+/// variable, a worker's state, the supervisor's.
 
 #include <array>
 #include <cstddef>
@@ -40,8 +40,8 @@ struct colour_state {
   friend constexpr bool operator==(const colour_state&, const colour_state&) = default;
 };
 
-/// What a line of conversation shows, and who may change it: idle, want, down0/1 and cancel are the process's to answer, call any
-/// called process's, the rest the supervisor's.
+/// What a line of conversation shows, and who may change it: idle, want, down0/1 and cancel are the process's to
+/// answer, call any called process's, the rest the supervisor's.
 enum class line : std::uint8_t { idle, call, up0, up1, want, down0, down1, got, done, cancel };
 
 struct fifo_value {

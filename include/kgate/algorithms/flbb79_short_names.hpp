@@ -4,8 +4,8 @@
 /// Short names for few numbers: a map that tells the members of a small set apart by some of their bits.
 ///
 /// Source       Fischer, Lynch, Burns & Borodin 1979, proof of lemma 4.5.
-/// Promises     members of the set have different short names 1..m; the map takes (m-1) bit positions and m patterns, so
-///              O(log N ^ (m-1)) values
+/// Promises     members of the set have different short names 1..m; the map takes (m-1) bit positions and m patterns,
+///              so O(log N ^ (m-1)) values
 /// Variables    position[j]  a bit of the number;  pattern[r]  those bits of the member with short name r+1
 /// Invariants   m members differ in at most m-1 positions taken one by one
 /// Deviations   none

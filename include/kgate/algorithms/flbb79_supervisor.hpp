@@ -3,11 +3,13 @@
 
 /// Doing without a supervisor: any system of workers and a supervisor that never fails becomes one of workers alone.
 ///
-/// Source       Fischer, Lynch, Burns & Borodin 1979, "Systems with a Supervisor", "Supervisor Elimination", lemmas 4.2 and 4.3.
-/// Promises     those of the system it is given (C1, C2, C4', C5'), with fewer than k crashes, if that is k-simulatable (R1-R8):
-///              each step of a process is a step of its worker, then perhaps one of the supervisor, and supervisor steps
-///              never stop for good. Exit as the system's. Remote references unbounded. Primitives: read-modify-write
-///              of one large variable. Space: that variable, of a constant (for given k) times the values of the system's.
+/// Source       Fischer, Lynch, Burns & Borodin 1979, "Systems with a Supervisor", "Supervisor Elimination", lemmas 4.2
+///              and 4.3.
+/// Promises     those of the system it is given (C1, C2, C4', C5'), with fewer than k crashes, if that is k-simulatable
+///              (R1-R8): each step of a process is a step of its worker, then perhaps one of the supervisor, and
+///              supervisor steps never stop for good. Exit as the system's. Remote references unbounded. Primitives:
+///              read-modify-write of one large variable. Space: that variable, of a constant (for given k) times the
+///              values of the system's.
 /// Variables    V = (v, status[], ch[][], stateholders, step, xs, loccur, locprev)
 ///              v              the system's shared variable
 ///              status[t]      of slot t in 1..3k-1: FREE, RECEIVE, CURRENT, PREVIOUS, DEAD       initially FREE
@@ -17,14 +19,14 @@
 ///              xs             its state, if that is SHAREd; the state before, if it has just been DISTributed
 ///              loccur         where its state is: SHARE or DIST;  locprev  where it was before   initially SHARE
 /// Invariants   E1  status[t] is FREE iff no process holds slot t
-///              E2  loccur = DIST: stateholders helpers have status CURRENT and hold the supervisor's state; who has status
-///                  PREVIOUS holds the state before, and step leads from it to the current one
+///              E2  loccur = DIST: stateholders helpers have status CURRENT and hold the supervisor's state; who has
+///                  status PREVIOUS holds the state before, and step leads from it to the current one
 ///              E3  in a stage (from one supervisor step to the next) a slot that sends is not given up
-/// Deviations   D1  `step := transno(v,xx)` comes before `v := newval(v,xx)`: printed the other way round, it would describe
-///                  the step from the new value (`printed_order`, docs/errata.md).
+/// Deviations   D1  `step := transno(v,xx)` comes before `v := newval(v,xx)`: printed the other way round, it would
+///                  describe the step from the new value (`printed_order`, docs/errata.md).
 ///              D2  `s := t` when a slot is taken, lost in the print; "t in steps" is "t in slots".
-///              D3  what nobody will read is cleared (xs while it is distributed, step while it is shared, the buffers of a
-///                  process that neither sends nor receives), so that equal situations are equal values.
+///              D3  what nobody will read is cleared (xs while it is distributed, step while it is shared, the buffers
+///                  of a process that neither sends nor receives), so that equal situations are equal values.
 ///              D4  the state is sent with a fixed number of bits.
 /// Memory model one variable: coherence is enough
 /// Evidence     tests/algorithms/flbb79, over the bucket system and the short-name queue (and in the printed order)
@@ -94,7 +96,8 @@ class bit_coder {
 ///   work      one step of a worker, the paper's delta_i
 ///   transno   which of its possible steps the supervisor takes at v
 ///   newstate  where that step leads it; newval  what it leaves in the shared variable
-///   elig      (R2);  active  the number of workers in their trying region (R5);  c1  from where on there are 2k-1 helpers (R6)
+///   elig      (R2);  active  the number of workers in their trying region (R5);  c1  from where on there are 2k-1
+///   helpers (R6)
 ///   code      the supervisor's state to or from bits
 template <class S>
 concept SupervisedSystem = std::constructible_from<S, int, int> &&

@@ -4,8 +4,8 @@
 /// Coloured tickets: a FIFO queue of any number of processes in one read-modify-write variable that does not hold it.
 ///
 /// Source       Fischer, Lynch, Burns & Borodin 1979, theorem 4.2.
-/// Promises     l-queuelike (C6): k-exclusion, FIFO enabling, k-full, no exit region; so starvation free with at most k-1
-///              crashes, and crashes outside the k enabled places cost nothing. Exit: one step. Remote references
+/// Promises     l-queuelike (C6): k-exclusion, FIFO enabling, k-full, no exit region; so starvation free with at most
+///              k-1 crashes, and crashes outside the k enabled places cost nothing. Exit: one step. Remote references
 ///              unbounded on CC and DSM. Primitives: read-modify-write of one variable; natively compare-and-swap on 64
 ///              bits. Space: one variable of at most C(2k-1,k) (k+1)^2 N^2 values, O(N^2) for fixed k.
 /// Variables    V = (Issue, Valid, Quant)
@@ -19,8 +19,8 @@
 ///              D2  Quant[0] is not stored: T1 gives it.
 ///              D3  for k >= N nobody waits (the paper's trivial algorithm).
 /// Memory model one variable: coherence is enough
-/// Evidence     tests/algorithms/flbb79 (colours and order; l-queuelike, k-exclusion; wrong colour, wrong "leads"), tests/algorithms/native
-///              (stress)
+/// Evidence     tests/algorithms/flbb79 (colours and order; l-queuelike, k-exclusion; wrong colour, wrong "leads"),
+///              tests/algorithms/native (stress)
 
 #include <array>
 #include <cstddef>
@@ -92,8 +92,8 @@ struct ticket_rules {
     while (v.quant(c, k) != 0) ++c;
     return c;
   }
-  /// Issue is ahead of Valid. With different colours one of them has passed ticket N: Issue, if that leaves it at most N-k
-  /// tickets ahead (T2), else Valid.
+  /// Issue is ahead of Valid. With different colours one of them has passed ticket N: Issue, if that leaves it at most
+  /// N-k tickets ahead (T2), else Valid.
   static constexpr bool issue_leads(ticket issue, ticket valid, int k) {
     if (issue.colour == valid.colour) return issue.number() > valid.number();
     return issue.number() + k <= valid.number();

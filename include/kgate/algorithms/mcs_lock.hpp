@@ -16,7 +16,8 @@
 ///              exchange (2) returned p
 /// Deviations   none. The source has no labels; here 1-5 are acquire_lock and 6-9 release_lock, in order.
 /// Memory model sequential consistency
-/// Evidence     tests/algorithms/am97 (all properties but bounded exit), tests/lab/rmr_test, tests/algorithms/native (stress)
+/// Evidence     tests/algorithms/am97 (all properties but bounded exit), tests/lab/rmr_test, tests/algorithms/native
+///              (stress)
 
 #include <cstddef>
 

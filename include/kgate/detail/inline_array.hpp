@@ -7,8 +7,8 @@
 
 namespace kgate {
 
-/// A fixed_array whose elements lie inside it: no allocation and no pointer, so that what contains it may be placed in memory
-/// shared by processes.
+/// A fixed_array whose elements lie inside it: no allocation and no pointer, so that what contains it may be placed in
+/// memory shared by processes.
 template <class T, std::size_t Size>
 class inline_array {
  public:

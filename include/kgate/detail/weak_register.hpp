@@ -5,12 +5,12 @@
 ///
 /// A Var is sequentially consistent, and every write of one pays for that. A machine may also offer
 ///
-///     M::Register<T>      read and write only: a read acquires, a write releases. So the accesses of one process are seen in
-///                         their order by all, except that it may read before an earlier write of its own is seen.
-///     M::Process::fence() what this process wrote is seen by all before it reads on
+///     M::Register<T>      read and write only: a read acquires, a write releases. So the accesses of one process are
+///                         seen in their order by all, except that it may read before an earlier write of its own is
+///     seen. M::Process::fence() what this process wrote is seen by all before it reads on
 ///
-/// and then an algorithm that uses weak_register and fence(p["4"]) runs on these. On a machine that has neither, a register is a
-/// Var, each of whose accesses takes effect before the next, and a fence is nothing.
+/// and then an algorithm that uses weak_register and fence(p["4"]) runs on these. On a machine that has neither, a
+/// register is a Var, each of whose accesses takes effect before the next, and a fence is nothing.
 
 #include "kgate/detail/machine.hpp"
 

@@ -84,7 +84,8 @@ class assigned_queue final : public shared_queue {
 
  private:
   using assignment = am97::names<machine, am97::fastpath_nested<machine, Block>>;
-  using object = std::conditional_t<k == 1, in_place<machine, queue_of<places>>, herlihy93<machine, queue_of<places>, k>>;
+  using object =
+      std::conditional_t<k == 1, in_place<machine, queue_of<places>>, herlihy93<machine, queue_of<places>, k>>;
   machine::Memory memory_;
   assigned<machine, object, assignment, queue_of<places>> object_;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The queue experiment on this machine: threads for processes, more of them than processors, and the kernel's scheduler.
+/// The queue experiment on this machine: threads for processes, more of them than processors, and the kernel's
+/// scheduler.
 
 #include <atomic>
 #include <functional>
@@ -26,8 +27,9 @@ struct native_queue_request {
 /// The processors this program may use.
 int native_processors();
 
-/// Curves for the MCS lock, Herlihy's object for two large N, and k-assignment with k = 1, 2, 4, 8, 16. Everybody waits by
-/// spinning, as in the paper. Repetitions go round over all curves, so that a disturbance of the machine falls on all of them.
+/// Curves for the MCS lock, Herlihy's object for two large N, and k-assignment with k = 1, 2, 4, 8, 16. Everybody waits
+/// by spinning, as in the paper. Repetitions go round over all curves, so that a disturbance of the machine falls on
+/// all of them.
 queue_curves run_native_queue(const native_queue_request& request);
 
 }  // namespace kgate::lab

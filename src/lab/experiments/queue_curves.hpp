@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The experiment of Anderson & Moir 1997, section 6: a fixed number of priority-queue operations divided among P processes that
-/// share fewer processors, and how long they take all together. What a run of it gives, on whatever machine.
+/// The experiment of Anderson & Moir 1997, section 6: a fixed number of priority-queue operations divided among P
+/// processes that share fewer processors, and how long they take all together. What a run of it gives, on whatever
+/// machine.
 
 #include <algorithm>
 #include <string>
@@ -10,8 +11,8 @@
 
 namespace kgate::lab {
 
-/// Which of the paper's two figures: they differ in the k-exclusion (nested fast paths over figure 3 or figure 8), in the
-/// number of operations, and in the sizes of Herlihy's object.
+/// Which of the paper's two figures: they differ in the k-exclusion (nested fast paths over figure 3 or figure 8), in
+/// the number of operations, and in the sizes of Herlihy's object.
 enum class queue_figure { fig10, fig11 };
 
 struct queue_setting {
@@ -26,13 +27,15 @@ constexpr queue_setting setting_of(queue_figure f) {
                                   : queue_setting{"fig11", "figure 8", 20'000, {200, 400}};
 }
 
-/// The paper's number a hundredfold: today's processors would finish that number within a time slice, and nobody would be preempted.
+/// The paper's number a hundredfold: today's processors would finish that number within a time slice, and nobody would
+/// be preempted.
 constexpr long native_operations(queue_figure f) { return 100L * setting_of(f).operations; }
 
 /// The k of the curves of the paper's own method.
 inline constexpr int queue_resilience[] = {1, 2, 4, 8, 16};
 
-/// How many places the queue has, and how many where copying is to cost more: it is half full, so sixteen times as much is copied.
+/// How many places the queue has, and how many where copying is to cost more: it is half full, so sixteen times as much
+/// is copied.
 inline constexpr int queue_places = 16;
 inline constexpr int large_queue_places = 256;
 

@@ -10,9 +10,7 @@
 
 namespace kgate::lab {
 
-const char* to_string(answer a) {
-  return a == answer::yes ? "yes" : a == answer::no ? "no" : "unknown";
-}
+const char* to_string(answer a) { return a == answer::yes ? "yes" : a == answer::no ? "no" : "unknown"; }
 
 std::optional<double> median_seconds(const queue_curve& curve, int processes) {
   std::vector<double> all;
@@ -85,8 +83,8 @@ void collapse(const figures& f, queue_observation& o) {
   const auto calm = f.time("mcs", f.calm()), crowded = f.time("mcs", f.most());
   if (!calm || !crowded) return;
   o.holds = *crowded >= 2 * *calm ? answer::yes : answer::no;
-  o.evidence = fmt::format("{:.3g} s with {} processes, {:.3g} s with {}: {:.1f} times as long", *calm, f.calm(), *crowded,
-                           f.most(), *crowded / *calm);
+  o.evidence = fmt::format("{:.3g} s with {} processes, {:.3g} s with {}: {:.1f} times as long", *calm, f.calm(),
+                           *crowded, f.most(), *crowded / *calm);
 }
 
 void degrades(const figures& f, queue_observation& o, const std::vector<int>& counts) {
@@ -99,8 +97,9 @@ void degrades(const figures& f, queue_observation& o, const std::vector<int>& co
   }
   if (t.of == 0) return;
   o.holds = t.faster == t.of ? answer::yes : answer::no;
-  o.evidence = fmt::format("the smaller is faster at {} process counts; the larger takes {:.2f} times as long on average", t.text(),
-                           std::exp(ratio / t.of));
+  o.evidence =
+      fmt::format("the smaller is faster at {} process counts; the larger takes {:.2f} times as long on average",
+                  t.text(), std::exp(ratio / t.of));
 }
 
 void beats_both(const figures& f, queue_observation& o) {
@@ -113,8 +112,8 @@ void beats_both(const figures& f, queue_observation& o) {
       if (lock && free) both.compare(mine, std::min(*lock, *free));
     }
   o.holds = both.most();
-  o.evidence = fmt::format("faster than both in {} cases, than MCS in {}, than the better Herlihy in {}", both.text(), mcs.text(),
-                           herlihy.text());
+  o.evidence = fmt::format("faster than both in {} cases, than MCS in {}, than the better Herlihy in {}", both.text(),
+                           mcs.text(), herlihy.text());
 }
 
 void larger_k(const figures& f, queue_observation& o) {
@@ -123,8 +122,8 @@ void larger_k(const figures& f, queue_observation& o) {
   const auto most_1 = f.time(least, f.most()), most_k = f.time(greatest, f.most());
   if (!calm_1 || !calm_k || !most_1 || !most_k) return;
   o.holds = *most_k < *most_1 && *most_k / *most_1 < *calm_k / *calm_1 ? answer::yes : answer::no;
-  o.evidence = fmt::format("k = 16 takes {:.2f} times as long as k = 1 with {} processes, {:.2f} times with {}", *calm_k / *calm_1,
-                           f.calm(), *most_k / *most_1, f.most());
+  o.evidence = fmt::format("k = 16 takes {:.2f} times as long as k = 1 with {} processes, {:.2f} times with {}",
+                           *calm_k / *calm_1, f.calm(), *most_k / *most_1, f.most());
 }
 
 void full_is_worse(const figures& f, queue_observation& o) {
@@ -145,8 +144,8 @@ void one_beats_mcs(const figures& f, queue_observation& o) {
   if (mine && lock) o.evidence += fmt::format("; with {} processes {:.3g} s against {:.3g} s", f.most(), *mine, *lock);
 }
 
-/// How long k = 1, which copies nothing, takes beside the best of those that copy: the geometric mean over the process counts that all
-/// have.
+/// How long k = 1, which copies nothing, takes beside the best of those that copy: the geometric mean over the process
+/// counts that all have.
 std::optional<double> without_copies(const std::vector<queue_curve>& curves, const std::vector<int>& counts) {
   double sum = 0;
   int count = 0;
@@ -175,20 +174,22 @@ std::vector<int> counts_in(const std::vector<queue_curve>& curves) {
   return {seen.begin(), seen.end()};
 }
 
-/// Everything else being equal, more is copied: is copying nothing worth more then? What the paper compares are two machines, which
-/// differ in much else; that comparison is told, and decides nothing.
+/// Everything else being equal, more is copied: is copying nothing worth more then? What the paper compares are two
+/// machines, which differ in much else; that comparison is told, and decides nothing.
 void copying_matters(const queue_curves& all, const queue_curves* other, queue_observation& o) {
   const std::vector<int> counts = counts_in(all.large);
   const auto small = without_copies(all.curves, counts), large = without_copies(all.large, counts);
   if (!small || !large) return;
   o.holds = *large < *small ? answer::yes : answer::no;
-  o.evidence = fmt::format("k = 1 takes {:.2f} times as long as the best larger k with {} places, {:.2f} times with {}", *small,
-                           queue_places, *large, large_queue_places);
+  o.evidence = fmt::format("k = 1 takes {:.2f} times as long as the best larger k with {} places, {:.2f} times with {}",
+                           *small, queue_places, *large, large_queue_places);
   if (other == nullptr) return;
-  const auto here = without_copies(all.curves, counts_in(all.curves)), there = without_copies(other->curves, counts_in(other->curves));
+  const auto here = without_copies(all.curves, counts_in(all.curves)),
+             there = without_copies(other->curves, counts_in(other->curves));
   if (here && there)
-    o.evidence += fmt::format("; between the two machines of the figures it is {:.2f} times here and {:.2f} times on that of {}", *here,
-                              *there, setting_of(other->figure).name);
+    o.evidence +=
+        fmt::format("; between the two machines of the figures it is {:.2f} times here and {:.2f} times on that of {}",
+                    *here, *there, setting_of(other->figure).name);
 }
 
 }  // namespace
@@ -198,20 +199,33 @@ std::vector<queue_observation> observe(const queue_curves& all, const queue_curv
   std::vector<int> counts = f.crowded();
   if (f.calm() > 0) counts.insert(counts.begin(), f.calm());
   std::vector<queue_observation> o{
-      {"mcs-collapses", "MCS collapses under multiprogramming",
-       "with the most processes it takes at least twice as long as with one for each processor", {}, {}},
-      {"herlihy-degrades", "Herlihy's object degrades with N", "the larger N is slower at every process count", {}, {}},
-      {"assignment-wins", "k-assignment beats both in most cases",
-       "over all k and all counts of more processes than processors it is faster than MCS and both Herlihy objects more often than not",
+      {"mcs-collapses",
+       "MCS collapses under multiprogramming",
+       "with the most processes it takes at least twice as long as with one for each processor",
        {},
        {}},
-      {"larger-k", "larger k is better as multiprogramming rises",
-       "k = 16 beats k = 1 with the most processes, and by more than with one for each processor", {}, {}},
-      {"full-worse", "full wait-freedom is worse again",
-       "the best k beats the better Herlihy object at most counts of more processes than processors", {}, {}},
+      {"herlihy-degrades", "Herlihy's object degrades with N", "the larger N is slower at every process count", {}, {}},
+      {"assignment-wins",
+       "k-assignment beats both in most cases",
+       "over all k and all counts of more processes than processors it is faster than MCS and both Herlihy objects "
+       "more often than not",
+       {},
+       {}},
+      {"larger-k",
+       "larger k is better as multiprogramming rises",
+       "k = 16 beats k = 1 with the most processes, and by more than with one for each processor",
+       {},
+       {}},
+      {"full-worse",
+       "full wait-freedom is worse again",
+       "the best k beats the better Herlihy object at most counts of more processes than processors",
+       {},
+       {}},
       {"one-beats-mcs", "k = 1 beats MCS", "it is faster at most counts of more processes than processors", {}, {}},
-      {"copying", "copying costs move the balance",
-       fmt::format("k = 1, which copies nothing, does better beside the best larger k with a queue of {} places than with one of {}",
+      {"copying",
+       "copying costs move the balance",
+       fmt::format("k = 1, which copies nothing, does better beside the best larger k with a queue of {} places than "
+                   "with one of {}",
                    large_queue_places, queue_places),
        {},
        {}}};
@@ -238,7 +252,8 @@ nlohmann::json to_json(const std::vector<queue_curve>& all) {
                         {"done", p.done},
                         {"seconds", p.seconds},
                         {"total_seconds", p.total_seconds()}});
-    curves.push_back({{"id", c.id}, {"name", c.name}, {"k", c.k}, {"herlihy", c.herlihy}, {"points", std::move(points)}});
+    curves.push_back(
+        {{"id", c.id}, {"name", c.name}, {"k", c.k}, {"herlihy", c.herlihy}, {"points", std::move(points)}});
   }
   return curves;
 }
@@ -256,7 +271,8 @@ nlohmann::json to_json(const queue_curves& all) {
 nlohmann::json to_json(const std::vector<queue_observation>& observations) {
   nlohmann::json j = nlohmann::json::array();
   for (const queue_observation& o : observations)
-    j.push_back({{"id", o.id}, {"claim", o.claim}, {"rule", o.rule}, {"holds", to_string(o.holds)}, {"evidence", o.evidence}});
+    j.push_back(
+        {{"id", o.id}, {"claim", o.claim}, {"rule", o.rule}, {"holds", to_string(o.holds)}, {"evidence", o.evidence}});
   return j;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What Anderson & Moir observe in their figures 10 and 11, asked of other measurements of the same experiment. Each answer follows from
-/// the figures alone by the rule that is written beside it.
+/// What Anderson & Moir observe in their figures 10 and 11, asked of other measurements of the same experiment. Each
+/// answer follows from the figures alone by the rule that is written beside it.
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -18,8 +18,8 @@ const char* to_string(answer a);
 
 struct queue_observation {
   std::string id;
-  std::string claim;     ///< as the paper has it
-  std::string rule;      ///< when the answer is yes
+  std::string claim;  ///< as the paper has it
+  std::string rule;   ///< when the answer is yes
   answer holds = answer::unknown;
   std::string evidence;  ///< the figures, or why there is no answer
 };

@@ -65,9 +65,12 @@ class table_maker {
 
   static std::vector<int> contentions(catalog::bound_case when) {
     switch (when) {
-      case catalog::bound_case::always: return {0};
-      case catalog::bound_case::alone: return {1};
-      case catalog::bound_case::contention: return {1, 2, 3};
+      case catalog::bound_case::always:
+        return {0};
+      case catalog::bound_case::alone:
+        return {1};
+      case catalog::bound_case::contention:
+        return {1, 2, 3};
     }
     return {};
   }
@@ -135,7 +138,8 @@ rmr_measurement measure_rmr(const catalog::choice& algorithm, int N, int k, cons
   return m;
 }
 
-rmr_measurement sample_rmr(const catalog::choice& algorithm, int N, int k, const cost_model& cost, int contention, std::uint64_t steps) {
+rmr_measurement sample_rmr(const catalog::choice& algorithm, int N, int k, const cost_model& cost, int contention,
+                           std::uint64_t steps) {
   constexpr std::uint64_t seeds = 4;
   rmr_measurement m;
   m.N = N;
@@ -178,9 +182,10 @@ nlohmann::json to_json(const std::vector<rmr_claim_row>& rows) {
   return all;
 }
 
-nlohmann::json to_json(const rmr_measurement& m, const catalog::choice& algorithm, memory_model model, const std::string& formula) {
-  nlohmann::json j{{"algorithm", algorithm.id()}, {"N", m.N}, {"k", m.k}, {"model", to_string(model)},
-                   {"formula", formula}, {"exhaustive", m.exhaustive}};
+nlohmann::json to_json(const rmr_measurement& m, const catalog::choice& algorithm, memory_model model,
+                       const std::string& formula) {
+  nlohmann::json j{{"algorithm", algorithm.id()}, {"N", m.N},           {"k", m.k},
+                   {"model", to_string(model)},   {"formula", formula}, {"exhaustive", m.exhaustive}};
   if (m.unbounded)
     j["worst"] = "unbounded";
   else

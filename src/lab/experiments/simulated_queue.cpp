@@ -44,15 +44,15 @@ class shared_queue {
   virtual void apply(Process& p, const queue::operation& op) = 0;
 };
 
-/// The queue in shared memory, for one process at a time: an operation reads and writes the words that a heap looks at. Each answer is
-/// compared with that of the real queue.
+/// The queue in shared memory, for one process at a time: an operation reads and writes the words that a heap looks at.
+/// Each answer is compared with that of the real queue.
 template <class M, class Queue>
 class heap_in_place {
  public:
   heap_in_place(multiprocessor& on, int /*processes*/, const Queue& initial)
-      : real_(initial),
-        words_(in_words<Queue>::size, [&, first = in_words<Queue>(initial)](std::size_t i) {
-          return typename M::template Data<std::uint64_t>(on, {.name = "S", .instance = static_cast<int>(i)}, first.get(i));
+      : real_(initial), words_(in_words<Queue>::size, [&, first = in_words<Queue>(initial)](std::size_t i) {
+          return typename M::template Data<std::uint64_t>(on, {.name = "S", .instance = static_cast<int>(i)},
+                                                          first.get(i));
         }) {}
 
   typename Queue::result apply(Process& p, int /*name*/, const typename Queue::operation& op) {
@@ -67,7 +67,8 @@ class heap_in_place {
       delete_min(p, count - 1);
     }
     const typename Queue::result expected = real_.apply(op);
-    KGATE_EXPECTS(mine.done == expected.done && mine.value == expected.value, "the simulated queue answers as the real one");
+    KGATE_EXPECTS(mine.done == expected.done && mine.value == expected.value,
+                  "the simulated queue answers as the real one");
     return mine;
   }
 
@@ -149,7 +150,8 @@ template <template <class> class Block, int places>
 std::unique_ptr<shared_queue> make_assigned(multiprocessor& on, int P, const queue_contender& what) {
   using nested = am97::fastpath_nested<machine, Block>;
   if (what.k == 1) return std::make_unique<assigned_queue<places, heap_in_place, nested>>(on, P, what.k);
-  if (what.tree) return std::make_unique<assigned_queue<places, copied, am97::fastpath_tree<machine, Block>>>(on, P, what.k);
+  if (what.tree)
+    return std::make_unique<assigned_queue<places, copied, am97::fastpath_tree<machine, Block>>>(on, P, what.k);
   return std::make_unique<assigned_queue<places, copied, nested>>(on, P, what.k);
 }
 
@@ -161,7 +163,8 @@ std::unique_ptr<shared_queue> make_assigned(multiprocessor& on, const simulated_
 
 std::unique_ptr<shared_queue> make(multiprocessor& on, const simulated_run& run) {
   if (run.what.k > 0)
-    return run.figure == queue_figure::fig10 ? make_assigned<am97::figure3>(on, run) : make_assigned<am97::figure8>(on, run);
+    return run.figure == queue_figure::fig10 ? make_assigned<am97::figure3>(on, run)
+                                             : make_assigned<am97::figure8>(on, run);
   if (run.what.herlihy > 0) return std::make_unique<herlihy_queue>(on, run.what.herlihy);
   return std::make_unique<locked_queue>(on, run.processes);
 }
@@ -169,7 +172,9 @@ std::unique_ptr<shared_queue> make(multiprocessor& on, const simulated_run& run)
 }  // namespace
 
 std::string queue_contender::id() const {
-  return k > 0 ? fmt::format("{}-{}", tree ? "tree" : "k", k) : herlihy > 0 ? fmt::format("herlihy-{}", herlihy) : "mcs";
+  return k > 0         ? fmt::format("{}-{}", tree ? "tree" : "k", k)
+         : herlihy > 0 ? fmt::format("herlihy-{}", herlihy)
+                       : "mcs";
 }
 
 std::string queue_contender::name(const char* block) const {
@@ -230,7 +235,8 @@ class run_list {
 
   const simulated_run& of(std::size_t i) const { return runs_[i].run; }
 
-  /// The outcomes in the order of add(); none for those that were not begun or not finished when the user asked to stop.
+  /// The outcomes in the order of add(); none for those that were not begun or not finished when the user asked to
+  /// stop.
   std::vector<std::optional<simulated_outcome>> outcomes() {
     // The last take longest: begun first, they keep nobody waiting at the end.
     share_out(all_processors(), runs_.size(), [this](std::size_t i, bool) { carry_out(runs_[runs_.size() - 1 - i]); });
@@ -278,7 +284,8 @@ queue_curves run_simulated_queue(const simulated_queue_request& request) {
   queue_curves result{.figure = request.figure, .processors = request.processors, .curves = {}, .large = {}};
   const queue_setting setting = setting_of(request.figure);
   const long operations = request.operations > 0 ? request.operations : setting.operations;
-  const std::vector<queue_contender> all = request.contenders.empty() ? contenders_of(request.figure) : request.contenders;
+  const std::vector<queue_contender> all =
+      request.contenders.empty() ? contenders_of(request.figure) : request.contenders;
   run_list runs(request);
   struct place {
     std::size_t curve;
@@ -315,7 +322,10 @@ queue_curves run_simulated_queue(const simulated_queue_request& request) {
   for (std::size_t i = 0; i < outcomes.size(); ++i)
     if (outcomes[i])
       (runs.of(i).large ? result.large : result.curves)[places[i].curve].points.push_back(
-          {.processes = places[i].processes, .operations = operations, .done = operations, .seconds = outcomes[i]->seconds});
+          {.processes = places[i].processes,
+           .operations = operations,
+           .done = operations,
+           .seconds = outcomes[i]->seconds});
   return result;
 }
 
@@ -329,10 +339,15 @@ std::vector<scale_point> run_queue_scale(const simulated_queue_request& base, co
   run_list runs(base);
   std::vector<scale_point> points;
   for (const int C : processors)
-    for (const queue_contender& what : {queue_contender{}, {.herlihy = 2 * C}, {.k = 16, .tree = true}, {.k = 1}, {.k = 4}, {.k = 16}}) {
-      if (what.herlihy > 0 && C > herlihy_processors_max) continue;  // its memory grows with the square of the processes
-      points.push_back(
-          {.id = what.herlihy > 0 ? "herlihy" : what.id(), .processors = C, .processes = 2 * C, .microseconds = 0, .remote = 0});
+    for (const queue_contender& what :
+         {queue_contender{}, {.herlihy = 2 * C}, {.k = 16, .tree = true}, {.k = 1}, {.k = 4}, {.k = 16}}) {
+      if (what.herlihy > 0 && C > herlihy_processors_max)
+        continue;  // its memory grows with the square of the processes
+      points.push_back({.id = what.herlihy > 0 ? "herlihy" : what.id(),
+                        .processors = C,
+                        .processes = 2 * C,
+                        .microseconds = 0,
+                        .remote = 0});
       runs.add({.figure = base.figure,
                 .what = what,
                 .costs = scaled_costs(base.costs),

@@ -7,9 +7,9 @@
 #include <random>
 #include <unordered_set>
 
-#include "lab/models/models.hpp"
 #include "lab/checker/model/walker.hpp"
 #include "lab/experiments/crowd.hpp"
+#include "lab/models/models.hpp"
 
 namespace kgate::lab {
 

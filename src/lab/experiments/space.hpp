@@ -34,8 +34,8 @@ struct space_cell {
 /// The algorithms it is known for.
 const std::vector<std::string_view>& space_algorithms();
 
-/// Explores within the limits, without regard to who is who where that changes no count; random runs first, so that a search that
-/// is cut short has at least met crowded systems.
+/// Explores within the limits, without regard to who is who where that changes no count; random runs first, so that a
+/// search that is cut short has at least met crowded systems.
 space_cell measure_space(const std::string& algorithm, int N, int k, const run_limits& limits);
 
 nlohmann::json to_json(const space_cell& c);

@@ -5,7 +5,8 @@
 
 namespace kgate::lab {
 
-std::unique_ptr<schedules::any_arena> make_arena(const catalog::choice& algorithm, int N, int k, const cost_model& cost) {
+std::unique_ptr<schedules::any_arena> make_arena(const catalog::choice& algorithm, int N, int k,
+                                                 const cost_model& cost) {
   using schedules::arena;
   using schedules::machine;
   std::unique_ptr<schedules::any_arena> made;

@@ -11,6 +11,7 @@
 namespace kgate::lab {
 
 /// N and k must be allowed by the row.
-std::unique_ptr<schedules::any_arena> make_arena(const catalog::choice& algorithm, int N, int k, const cost_model& cost);
+std::unique_ptr<schedules::any_arena> make_arena(const catalog::choice& algorithm, int N, int k,
+                                                 const cost_model& cost);
 
 }  // namespace kgate::lab

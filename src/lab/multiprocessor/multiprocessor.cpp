@@ -132,8 +132,8 @@ void multiprocessor::rotate(processor_state& c) {
   ++totals_.preemptions;
 }
 
-/// When is this processor to be looked at next? Now, if the process whose turn it is does not wait; at the turn of the first that does
-/// not; never if all wait.
+/// When is this processor to be looked at next? Now, if the process whose turn it is does not wait; at the turn of the
+/// first that does not; never if all wait.
 void multiprocessor::plan(const processor_state& c) {
   nanoseconds next = timeline::never;
   const std::size_t n = c.ring.size();
@@ -154,7 +154,8 @@ void multiprocessor::run(const std::function<void(int)>& body) {
       processes_[i].done = true;
     });
   }
-  // Turns begin at different times on different processors, as they would on a machine that has been running for a while.
+  // Turns begin at different times on different processors, as they would on a machine that has been running for a
+  // while.
   for (std::size_t c = 0; c < processors_.size(); ++c) {
     if (processors_[c].ring.size() > 1)
       processors_[c].slot = -static_cast<nanoseconds>(random_() % static_cast<std::uint64_t>(costs_.quantum));

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// P processes on C processors in virtual time, event by event. Process p belongs to processor p mod C for good; a processor runs
-/// its processes round robin, a quantum each, and takes the processor away between any two accesses to shared memory.
+/// P processes on C processors in virtual time, event by event. Process p belongs to processor p mod C for good; a
+/// processor runs its processes round robin, a quantum each, and takes the processor away between any two accesses to
+/// shared memory.
 ///
-/// The order of accesses is the order of the processors' clocks, except that a processor may run ahead of the others by the time of
-/// one remote reference: so the order is still one that a sequentially consistent memory allows, and times are inexact by that much.
-/// A process that waits burns its quanta without being simulated: it is looked at again when what it waits for is written.
+/// The order of accesses is the order of the processors' clocks, except that a processor may run ahead of the others by
+/// the time of one remote reference: so the order is still one that a sequentially consistent memory allows, and times
+/// are inexact by that much. A process that waits burns its quanta without being simulated: it is looked at again when
+/// what it waits for is written.
 
 #include <cstddef>
 #include <cstdint>
@@ -36,8 +38,8 @@ class multiprocessor {
   /// A line for a word of data, which may lie in the line of the word before.
   line data_line(process_id home);
 
-  /// Runs body(p) for every process p until all have returned, or one has called stop(). Throws std::logic_error if those left wait
-  /// for ever.
+  /// Runs body(p) for every process p until all have returned, or one has called stop(). Throws std::logic_error if
+  /// those left wait for ever.
   void run(const std::function<void(int)>& body);
 
   // Called from within a body.
@@ -83,10 +85,10 @@ class multiprocessor {
     bool done = false;
   };
   struct processor_state {
-    std::vector<int> ring;    ///< its processes that are not done
-    std::size_t at = 0;       ///< whose turn it is
-    nanoseconds time = 0;     ///< its clock
-    nanoseconds slot = 0;     ///< when this turn began
+    std::vector<int> ring;  ///< its processes that are not done
+    std::size_t at = 0;     ///< whose turn it is
+    nanoseconds time = 0;   ///< its clock
+    nanoseconds slot = 0;   ///< when this turn began
     int number = 0;
   };
 
@@ -94,7 +96,9 @@ class multiprocessor {
   void take_copy(int processor, place& at, std::uint64_t* copies, access_kind kind) const;
   nanoseconds turn() const { return costs_.quantum + costs_.context_switch; }
   /// When the turn of whoever runs there is over.
-  nanoseconds turn_over(const processor_state& c) const { return c.ring.size() > 1 ? c.slot + turn() : timeline::never; }
+  nanoseconds turn_over(const processor_state& c) const {
+    return c.ring.size() > 1 ? c.slot + turn() : timeline::never;
+  }
   bool due(const processor_state& c) const { return c.time >= turn_over(c); }
   void wake(line where);
   void rotate(processor_state& c);

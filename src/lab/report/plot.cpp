@@ -78,7 +78,8 @@ std::string gnuplot(const std::string& script) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (status != 0 || output.find("</svg>") == std::string::npos) throw std::runtime_error("gnuplot could not draw a plot");
+  if (status != 0 || output.find("</svg>") == std::string::npos)
+    throw std::runtime_error("gnuplot could not draw a plot");
   return output;
 }
 
@@ -93,7 +94,8 @@ std::string quoted(const std::string& text) {
 }
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
 }
 
 constexpr int colours = 10;
@@ -120,8 +122,8 @@ std::string script_of(const plot& p) {
     const std::string with = one.drawn == plot_series::style::line     ? "lines dt 2 lw 1.5"
                              : one.drawn == plot_series::style::points ? "points " + marks
                                                                        : "linespoints lw 2 " + marks;
-    plots += fmt::format("{}$s{} using 1:2 with {} lc rgb '#01{:02x}00' title {}", plots.empty() ? "" : ", ", i, with, colour,
-                         quoted(one.name));
+    plots += fmt::format("{}$s{} using 1:2 with {} lc rgb '#01{:02x}00' title {}", plots.empty() ? "" : ", ", i, with,
+                         colour, quoted(one.name));
   }
   return s + "plot " + plots + "\n";
 }
@@ -141,7 +143,8 @@ std::string draw(const plot& p) {
   svg.erase(0, svg.find("</desc>") + 7);
   svg.erase(svg.find("</svg>") + 6);
   // Colours follow the page, also when it changes from light to dark.
-  for (int i = 1; i <= colours; ++i) replace_all(svg, fmt::format("rgb(  1, {:3},   0)", i), fmt::format("var(--series-{})", i));
+  for (int i = 1; i <= colours; ++i)
+    replace_all(svg, fmt::format("rgb(  1, {:3},   0)", i), fmt::format("var(--series-{})", i));
   replace_all(svg, "rgb(  2,   0,   0)", "var(--line)");
   for (const char* black : {"'black'", "\"black\""}) replace_all(svg, black, "\"var(--text)\"");
   if (const std::size_t ground = svg.find("<rect x=\"0\" y=\"0\""); ground != std::string::npos)
@@ -152,7 +155,8 @@ std::string draw(const plot& p) {
   replace_all(svg, "href='#", "href='#" + p.id + "-");
   return fmt::format(
       "<svg class=\"plot\" id=\"{0}\" viewBox=\"0 0 860 440\" role=\"img\" aria-labelledby=\"{0}-title {0}-says\" "
-      "xmlns:xlink=\"http://www.w3.org/1999/xlink\">\n<title id=\"{0}-title\">{1}</title>\n<desc id=\"{0}-says\">{2}</desc>{3}\n",
+      "xmlns:xlink=\"http://www.w3.org/1999/xlink\">\n<title id=\"{0}-title\">{1}</title>\n<desc "
+      "id=\"{0}-says\">{2}</desc>{3}\n",
       p.id, escaped(p.title), escaped(p.says), svg);
 }
 

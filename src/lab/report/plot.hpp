@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Plots as SVG that stands inside a page: drawn by gnuplot, coloured by the page's variables, named for screen readers.
+/// Plots as SVG that stands inside a page: drawn by gnuplot, coloured by the page's variables, named for screen
+/// readers.
 
 #include <string>
 #include <utility>
@@ -18,10 +19,10 @@ struct plot_series {
 };
 
 struct plot {
-  std::string id;     ///< unique in the page
+  std::string id;  ///< unique in the page
   std::string title;
-  std::string says;   ///< what is to be seen, for those who do not see it
-  std::string x, y;   ///< labels of the axes
+  std::string says;  ///< what is to be seen, for those who do not see it
+  std::string x, y;  ///< labels of the axes
   bool log_x = false;
   bool log_y = false;
   std::vector<plot_series> series;

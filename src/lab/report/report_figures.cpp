@@ -46,19 +46,23 @@ std::string observation_table(const json& data) {
   for (const run_name& r : runs) head += fmt::format("<th>{}</th>", r.title);
   const json& first = run_of(data, runs[0]).at("observations");
   for (std::size_t i = 0; i < first.size(); ++i) {
-    rows += fmt::format("<tr><th scope=\"row\">{}<br><span class=\"small\">yes if {}</span></th>",
-                        escaped(first[i].at("claim").get<std::string>()), escaped(first[i].at("rule").get<std::string>()));
+    rows +=
+        fmt::format("<tr><th scope=\"row\">{}<br><span class=\"small\">yes if {}</span></th>",
+                    escaped(first[i].at("claim").get<std::string>()), escaped(first[i].at("rule").get<std::string>()));
     for (const run_name& r : runs) {
       const json& o = run_of(data, r).at("observations").at(i);
       const std::string answer = o.at("holds").get<std::string>();
       rows += fmt::format("<td><strong class=\"{}\">{}</strong><br><span class=\"small\">{}</span></td>",
-                          answer == "yes" ? "holds" : answer == "no" ? "violated" : "undecided", answer,
-                          escaped(o.at("evidence").get<std::string>()));
+                          answer == "yes"  ? "holds"
+                          : answer == "no" ? "violated"
+                                           : "undecided",
+                          answer, escaped(o.at("evidence").get<std::string>()));
     }
     rows += "</tr>\n";
   }
   return fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table class=\"observations\"><thead><tr><th>observation of the paper</th>{}</tr></thead><tbody>{}</tbody>"
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table "
+      "class=\"observations\"><thead><tr><th>observation of the paper</th>{}</tr></thead><tbody>{}</tbody>"
       "</table></div>\n",
       head, rows);
 }
@@ -66,7 +70,8 @@ std::string observation_table(const json& data) {
 std::vector<std::pair<double, double>> medians(const json& curve) {
   std::map<int, std::vector<double>> by_count;
   for (const json& p : curve.at("points"))
-    if (p.at("done").get<long>() > 0) by_count[p.at("processes").get<int>()].push_back(p.at("total_seconds").get<double>());
+    if (p.at("done").get<long>() > 0)
+      by_count[p.at("processes").get<int>()].push_back(p.at("total_seconds").get<double>());
   std::vector<std::pair<double, double>> points;
   for (auto& [P, seconds] : by_count) {
     std::sort(seconds.begin(), seconds.end());
@@ -99,12 +104,14 @@ std::string points_table(const json& curves, const std::string& title) {
     const auto points = medians(c);
     for (const auto& [P, unused] : column) {
       const auto found = std::find_if(points.begin(), points.end(), [P = P](const auto& p) { return p.first == P; });
-      rows += found == points.end() ? "<td>&ndash;</td>" : fmt::format("<td class=\"number\">{:.3g}</td>", found->second);
+      rows +=
+          found == points.end() ? "<td>&ndash;</td>" : fmt::format("<td class=\"number\">{:.3g}</td>", found->second);
     }
     rows += "</tr>\n";
   }
   return fmt::format(
-      "<details><summary>{}</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table><caption>Seconds for all operations</caption><thead><tr><th "
+      "<details><summary>{}</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+      "aria-label=\"Table\"><table><caption>Seconds for all operations</caption><thead><tr><th "
       "scope=\"col\">curve</th>{}</tr></thead><tbody>{}</tbody></table></div></details>\n",
       title, head, rows);
 }
@@ -120,23 +127,26 @@ std::string curves(const json& data, const run_name& r) {
          .log_y = true,
          .series = {}};
   for (const json& c : run.at("curves")) p.series.push_back({c.at("name").get<std::string>(), medians(c)});
-  return fmt::format("<figure><figcaption>{}</figcaption>\n{}<p>{}</p>\n{}</figure>\n", escaped(p.title), draw(p),
-                     download(fmt::format("{}-{}.csv", r.figure, r.kind), "text/csv", csv_of(run), "All raw points as CSV"),
-                     points_table(run.at("curves"), "The medians as a table") +
-                         points_table(run.at("large_queue").at("curves"),
-                                      fmt::format("What copying costs: the same with a queue of {} places instead of {}",
-                                                  run.at("large_queue").at("places").get<int>(), run.at("places").get<int>())));
+  return fmt::format(
+      "<figure><figcaption>{}</figcaption>\n{}<p>{}</p>\n{}</figure>\n", escaped(p.title), draw(p),
+      download(fmt::format("{}-{}.csv", r.figure, r.kind), "text/csv", csv_of(run), "All raw points as CSV"),
+      points_table(run.at("curves"), "The medians as a table") +
+          points_table(run.at("large_queue").at("curves"),
+                       fmt::format("What copying costs: the same with a queue of {} places instead of {}",
+                                   run.at("large_queue").at("places").get<int>(), run.at("places").get<int>())));
 }
 
 std::string costs_table(const json& data) {
-  const json &cc = data.at("figures").at("fig10").at("simulated"), &dsm = data.at("figures").at("fig11").at("simulated");
+  const json &cc = data.at("figures").at("fig10").at("simulated"),
+             &dsm = data.at("figures").at("fig11").at("simulated");
   std::string rows;
   for (const auto& [name, value] : cc.at("machine").items()) {
     const auto shown = [](const json& v) { return escaped(v.is_string() ? v.get<std::string>() : v.dump()); };
     rows += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n", escaped(name), shown(value),
                         shown(dsm.at("machine").at(name)));
   }
-  return "<details><summary>What things cost on the simulated machines</summary><table><thead><tr><th></th><th>figure 10</th>"
+  return "<details><summary>What things cost on the simulated machines</summary><table><thead><tr><th></th><th>figure "
+         "10</th>"
          "<th>figure 11</th></tr></thead><tbody>" +
          rows + "</tbody></table></details>\n";
 }
@@ -153,18 +163,21 @@ std::string scale(const json& data) {
   std::string html;
   std::string csv = "figure,curve,processors,processes,microseconds,remote\n";
   for (const char* figure : {"fig10", "fig11"})
-    for (const auto& [field, label] : {std::pair{"microseconds", "microseconds an operation"}, {"remote", "remote references an operation"}}) {
+    for (const auto& [field, label] :
+         {std::pair{"microseconds", "microseconds an operation"}, {"remote", "remote references an operation"}}) {
       std::map<std::string, plot_series> by_curve;
       for (const json& p : data.at("scale").at(figure)) {
         plot_series& s = by_curve[p.at("id").get<std::string>()];
         s.name = scale_name(p.at("id").get<std::string>());
         s.points.emplace_back(p.at("processors").get<double>(), p.at(field).get<double>());
         if (std::string(field) == "remote")
-          csv += fmt::format("{},{},{},{},{},{}\n", figure, p.at("id").get<std::string>(), p.at("processors").get<int>(), p.at("processes").get<int>(),
+          csv += fmt::format("{},{},{},{},{},{}\n", figure, p.at("id").get<std::string>(),
+                             p.at("processors").get<int>(), p.at("processes").get<int>(),
                              p.at("microseconds").get<double>(), p.at("remote").get<double>());
       }
       plot p{.id = fmt::format("scale-{}-{}", figure, field),
-             .title = fmt::format("{}, simulated: {} on more processors", std::string(figure) == "fig10" ? "Figure 10" : "Figure 11", label),
+             .title = fmt::format("{}, simulated: {} on more processors",
+                                  std::string(figure) == "fig10" ? "Figure 10" : "Figure 11", label),
              .says = "Two processes on each processor, four operations of each process.",
              .x = "processors",
              .y = label,
@@ -174,10 +187,14 @@ std::string scale(const json& data) {
       for (auto& [name, s] : by_curve) p.series.push_back(std::move(s));
       html += fmt::format("<figure><figcaption>{}</figcaption>\n{}</figure>\n", escaped(p.title), draw(p));
     }
-  return "<h3>Beyond the paper: how the cost grows with the machine</h3>\n<p>Two processes on each of up to thousands of simulated "
-         "processors, four operations each; caches without a common bus, or a memory with each processor. All come at once, so nested fast "
-         "paths pay for the contention; one fast path in front of a tree pays for its logarithm. Herlihy's object is made for all "
-         "processes, and left out where its blocks would take too long. <code>kgate-lab experiment fig10 --simulated --scale</code> "
+  return "<h3>Beyond the paper: how the cost grows with the machine</h3>\n<p>Two processes on each of up to thousands "
+         "of simulated "
+         "processors, four operations each; caches without a common bus, or a memory with each processor. All come at "
+         "once, so nested fast "
+         "paths pay for the contention; one fast path in front of a tree pays for its logarithm. Herlihy's object is "
+         "made for all "
+         "processes, and left out where its blocks would take too long. <code>kgate-lab experiment fig10 --simulated "
+         "--scale</code> "
          "goes to 4096 processors.</p>\n" +
          html + fmt::format("<p>{}</p>\n", download("scale.csv", "text/csv", csv, "These points as CSV"));
 }
@@ -186,11 +203,14 @@ std::string scale(const json& data) {
 
 std::string figures_section(const json& data) {
   std::string html =
-      "<section aria-labelledby=\"observations\"><h2 id=\"observations\">Figures 10 and 11 of Anderson &amp; Moir: what holds</h2>\n"
-      "<p>A fixed number of priority-queue operations is divided among P processes that share fewer processors. The paper makes seven "
+      "<section aria-labelledby=\"observations\"><h2 id=\"observations\">Figures 10 and 11 of Anderson &amp; Moir: "
+      "what holds</h2>\n"
+      "<p>A fixed number of priority-queue operations is divided among P processes that share fewer processors. The "
+      "paper makes seven "
       "observations; each is decided here by the points below and the rule beside it.</p>\n";
   for (const run_name& r : runs) html += "<p>" + summary(data, r) + "</p>\n";
-  html += observation_table(data) + "</section>\n<section aria-labelledby=\"figures\"><h2 id=\"figures\">Figures 10 and 11: the curves</h2>\n";
+  html += observation_table(data) +
+          "</section>\n<section aria-labelledby=\"figures\"><h2 id=\"figures\">Figures 10 and 11: the curves</h2>\n";
   html += fmt::format("<p>{}</p>\n", escaped(data.at("figures").at("conditions").get<std::string>()));
   for (const run_name& r : runs) html += curves(data, r);
   html += costs_table(data) + scale(data) + "</section>\n";

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// When is an access to shared memory remote? One text of the rules, for the exhaustive search and the simulated machines.
+/// When is an access to shared memory remote? One text of the rules, for the exhaustive search and the simulated
+/// machines.
 ///
-///   cc            caches, write-through: a write goes to memory and leaves no copy with the writer (Anderson & Moir's count)
+///   cc            caches, write-through: a write goes to memory and leaves no copy with the writer (Anderson & Moir's
+///   count)
 ///   cc-copy       the same, but the writer keeps a copy
-///   cc-writeback  caches, write-back: a write takes the line into the writer's cache alone; further writes there are local
+///   cc-writeback  caches, write-back: a write takes the line into the writer's cache alone; further writes there are
+///   local
 ///   dsm           no caches: an access is remote unless the variable is in the memory of the process that makes it
 ///
-/// A read-modify-write counts as a write. A failed compare-and-swap: with a smart cache it writes nothing and disturbs nobody's
-/// copy; with an ordinary one it acts as a write (Choi 2011, 1.1.4).
+/// A read-modify-write counts as a write. A failed compare-and-swap: with a smart cache it writes nothing and disturbs
+/// nobody's copy; with an ordinary one it acts as a write (Choi 2011, 1.1.4).
 
 #include <optional>
 #include <string_view>
@@ -22,10 +25,14 @@ enum class memory_model : unsigned char { cc, cc_copy, cc_writeback, dsm };
 
 constexpr std::string_view to_string(memory_model m) {
   switch (m) {
-    case memory_model::cc: return "cc";
-    case memory_model::cc_copy: return "cc-copy";
-    case memory_model::cc_writeback: return "cc-writeback";
-    case memory_model::dsm: return "dsm";
+    case memory_model::cc:
+      return "cc";
+    case memory_model::cc_copy:
+      return "cc-copy";
+    case memory_model::cc_writeback:
+      return "cc-writeback";
+    case memory_model::dsm:
+      return "dsm";
   }
   return "?";
 }
@@ -61,9 +68,12 @@ struct cost_model {
   bool remote(copy mine, access_kind a, process_id who, process_id home) const {
     if (!caches()) return home != who;
     switch (effective(a)) {
-      case access_kind::read: return mine == copy::none;
-      case access_kind::write: return mine != copy::exclusive;
-      case access_kind::failed_swap: return true;  // write-through: the comparison is made at the memory
+      case access_kind::read:
+        return mine == copy::none;
+      case access_kind::write:
+        return mine != copy::exclusive;
+      case access_kind::failed_swap:
+        return true;  // write-through: the comparison is made at the memory
     }
     return true;
   }
@@ -71,21 +81,26 @@ struct cost_model {
   copy after_own(copy mine, access_kind a) const {
     if (!caches()) return copy::none;
     switch (effective(a)) {
-      case access_kind::read: return mine == copy::exclusive ? mine : copy::shared;
+      case access_kind::read:
+        return mine == copy::exclusive ? mine : copy::shared;
       case access_kind::write:
         return model == memory_model::cc_writeback ? copy::exclusive
                : model == memory_model::cc_copy    ? copy::shared
                                                    : copy::none;
-      case access_kind::failed_swap: return mine;
+      case access_kind::failed_swap:
+        return mine;
     }
     return copy::none;
   }
   /// The copy of everybody else afterwards.
   copy after_other(copy mine, access_kind a) const {
     switch (effective(a)) {
-      case access_kind::read: return mine == copy::exclusive ? copy::shared : mine;
-      case access_kind::write: return copy::none;
-      case access_kind::failed_swap: return mine;
+      case access_kind::read:
+        return mine == copy::exclusive ? copy::shared : mine;
+      case access_kind::write:
+        return copy::none;
+      case access_kind::failed_swap:
+        return mine;
     }
     return mine;
   }

@@ -7,8 +7,8 @@
 #include <span>
 #include <unordered_map>
 
-#include "lab/checker/graph/components.hpp"
 #include "lab/checker/explore/explorer_impl.hpp"
+#include "lab/checker/graph/components.hpp"
 
 namespace kgate::lab {
 
@@ -19,8 +19,9 @@ access_kind kind_of(const step& s, operation op) {
   return s.entry.writes() ? access_kind::write : access_kind::failed_swap;
 }
 
-/// Keeps what process `me` has in its cache in the extra bits of a state: per variable one bit (a copy), with write-back two
-/// (a copy, an exclusive one). A blocked process that has no copy of what it waits for may fetch one: a step of its own.
+/// Keeps what process `me` has in its cache in the extra bits of a state: per variable one bit (a copy), with
+/// write-back two (a copy, an exclusive one). A blocked process that has no copy of what it waits for may fetch one: a
+/// step of its own.
 struct cache_observer {
   static constexpr bool active = true;
 
@@ -71,7 +72,8 @@ class cached_graph {
   using vertex = state_id;
   static constexpr vertex nowhere = no_state;
 
-  cached_graph(exploration& e, const cache_observer& o) : explored_(e), observer_(o), steps_(e.table->source().N() + 1) {
+  cached_graph(exploration& e, const cache_observer& o)
+      : explored_(e), observer_(o), steps_(e.table->source().N() + 1) {
     const std::size_t end = e.store->end();
     next_.assign(end * static_cast<std::size_t>(steps_), no_state);
     valid_.assign(end, 0);
@@ -95,7 +97,9 @@ class cached_graph {
   bool spins_remotely() const { return spins_remotely_; }
   std::string label(state_id s) const {
     const auto& pack = explored_.table->packing();
-    return explored_.table->source().local(observer_.me, static_cast<local_id>(pack.local[observer_.me].get(explored_.store->record(s)))).label;
+    return explored_.table->source()
+        .local(observer_.me, static_cast<local_id>(pack.local[observer_.me].get(explored_.store->record(s))))
+        .label;
   }
 
  private:
@@ -104,7 +108,9 @@ class cached_graph {
     const std::uint64_t* from = explored_.store->record(s);
     valid_[s] = 1;
     const int me = observer_.me;
-    outside_[s] = explored_.table->row(me, static_cast<local_id>(explored_.table->packing().local[me].get(from))).where != region::remainder;
+    outside_[s] =
+        explored_.table->row(me, static_cast<local_id>(explored_.table->packing().local[me].get(from))).where !=
+        region::remainder;
     for_each_step<W>(
         *explored_.table, observer_, explored_.contention, from,
         [&](const step& it, const std::uint64_t* to) {
@@ -132,24 +138,23 @@ class longest_paths {
  public:
   longest_paths(const cached_graph& g, watch& w) : graph_(g), togo_(g.end(), 0) {
     components<cached_graph> parts(g);
-    complete_ = parts.for_each(
-        [&](state_id s) { return g.outside(s); }, [](state_id, int) { return true; },
-        [&](std::span<const state_id> members, auto&& same) {
-          int most = 0;
-          for (const state_id s : members)
-            for (int i = 0; i < g.N(); ++i) {
-              const state_id t = g.next(s, i);
-              if (t == no_state) continue;
-              if (g.outside(t) && same(t)) {
-                unbounded_ |= g.price(s, i) > 0;
-              } else {
-                most = std::max(most, g.price(s, i) + (g.outside(t) ? togo_[t] : 0));
-              }
-            }
-          for (const state_id s : members) togo_[s] = most;
-          return !unbounded_;
-        },
-        w);
+    complete_ = parts.for_each([&](state_id s) { return g.outside(s); }, [](state_id, int) { return true; },
+                               [&](std::span<const state_id> members, auto&& same) {
+                                 int most = 0;
+                                 for (const state_id s : members)
+                                   for (int i = 0; i < g.N(); ++i) {
+                                     const state_id t = g.next(s, i);
+                                     if (t == no_state) continue;
+                                     if (g.outside(t) && same(t)) {
+                                       unbounded_ |= g.price(s, i) > 0;
+                                     } else {
+                                       most = std::max(most, g.price(s, i) + (g.outside(t) ? togo_[t] : 0));
+                                     }
+                                   }
+                                 for (const state_id s : members) togo_[s] = most;
+                                 return !unbounded_;
+                               },
+                               w);
   }
 
   bool complete() const { return complete_; }
@@ -197,13 +202,16 @@ class longest_paths {
 };
 
 /// Looks at the passages of one process. False if a limit was hit.
-bool look_at(program& p, const cost_model& cost, int me, int contention, const run_limits& limits, watch& w, rmr_result& best) {
+bool look_at(program& p, const cost_model& cost, int me, int contention, const run_limits& limits, watch& w,
+             rmr_result& best) {
   explore_options options;
   options.contention = contention;
   options.find_exclusion = options.find_names = false;
-  const unsigned bits = !cost.caches() ? 0 : static_cast<unsigned>(p.variables()) * (cost.model == memory_model::cc_writeback ? 2 : 1);
-  exploration e = explore<cache_observer>(p, options, limits, bits,
-                                          [&](const tables& t) { return cache_observer{&t, cost, me}; });
+  const unsigned bits =
+      !cost.caches() ? 0 : static_cast<unsigned>(p.variables()) * (cost.model == memory_model::cc_writeback ? 2 : 1);
+  exploration e = explore<cache_observer>(p, options, limits, bits, [&](const tables& t) {
+    return cache_observer{&t, cost, me};
+  });
   best.states = std::max(best.states, e.states);
   if (!e.complete) {
     best.why = e.why;
@@ -244,7 +252,8 @@ bool look_at(program& p, const cost_model& cost, int me, int contention, const r
 
 }  // namespace
 
-rmr_result worst_rmr(program& p, const cost_model& cost, int contention, const run_limits& limits, const std::vector<int>& processes) {
+rmr_result worst_rmr(program& p, const cost_model& cost, int contention, const run_limits& limits,
+                     const std::vector<int>& processes) {
   watch w(limits);
   rmr_result best;
   best.complete = true;

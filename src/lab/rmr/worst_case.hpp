@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The most remote memory references one passage can cost, over all schedules: a longest path on the states together with the
-/// cache of one process. A cycle on which it keeps paying is reported as unbounded.
+/// The most remote memory references one passage can cost, over all schedules: a longest path on the states together
+/// with the cache of one process. A cycle on which it keeps paying is reported as unbounded.
 
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ namespace kgate::lab {
 
 struct rmr_result {
   bool complete = false;
-  std::string why;                  ///< why not complete
+  std::string why;  ///< why not complete
   bool unbounded = false;
   int worst = 0;
   int process = -1;                 ///< whose passage it is

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Schedules that try to make a passage expensive. What they find is a lower estimate of the worst case: no search here is
-/// exhaustive.
+/// Schedules that try to make a passage expensive. What they find is a lower estimate of the worst case: no search here
+/// is exhaustive.
 
 #include <cstdint>
 
@@ -17,14 +17,14 @@ struct adversary_options {
 };
 
 struct adversary_result {
-  int worst = 0;                 ///< remote references of the most expensive finished passage
+  int worst = 0;  ///< remote references of the most expensive finished passage
   std::uint64_t passages = 0;
-  bool over_admitted = false;    ///< more than k were inside
+  bool over_admitted = false;  ///< more than k were inside
 };
 
-/// Runs the arena for a number of steps. Every few dozen steps it draws afresh who is fast, who is slow and who stands still,
-/// inside or out; stalled holders make queues, stalled waiters are overtaken. A waiting process looks again now and then, as
-/// a busy wait does.
+/// Runs the arena for a number of steps. Every few dozen steps it draws afresh who is fast, who is slow and who stands
+/// still, inside or out; stalled holders make queues, stalled waiters are overtaken. A waiting process looks again now
+/// and then, as a busy wait does.
 adversary_result harass(any_arena& arena, int k, const adversary_options& options);
 
 }  // namespace kgate::lab::schedules

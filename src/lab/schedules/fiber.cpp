@@ -25,7 +25,8 @@ void about_to_switch([[maybe_unused]] void** kept, [[maybe_unused]] const stack_
 }
 void have_switched([[maybe_unused]] void* kept, [[maybe_unused]] stack_range* from) {
 #ifdef __SANITIZE_ADDRESS__
-  __sanitizer_finish_switch_fiber(kept, from != nullptr ? &from->low : nullptr, from != nullptr ? &from->size : nullptr);
+  __sanitizer_finish_switch_fiber(kept, from != nullptr ? &from->low : nullptr,
+                                  from != nullptr ? &from->size : nullptr);
 #endif
 }
 
@@ -36,8 +37,8 @@ void forget_frames([[maybe_unused]] void* low, [[maybe_unused]] std::size_t size
 #endif
 }
 
-/// Stacks that take memory only where they are touched. They begin at different distances from the end of their pages: thousands of
-/// stacks at equal ones would share a few sets of the processor's caches, and every switch would miss.
+/// Stacks that take memory only where they are touched. They begin at different distances from the end of their pages:
+/// thousands of stacks at equal ones would share a few sets of the processor's caches, and every switch would miss.
 struct lazy_stacks {
   static constexpr std::size_t size = std::size_t{96} * 1024;
   static constexpr std::size_t least = std::size_t{64} * 1024;
@@ -64,8 +65,7 @@ struct lazy_stacks {
 }  // namespace
 
 fiber::fiber(std::function<void(fiber&)> body)
-    : body_(std::move(body)),
-      inside_(std::allocator_arg, lazy_stacks{&inner_}, [this](boost::context::fiber&& caller) {
+    : body_(std::move(body)), inside_(std::allocator_arg, lazy_stacks{&inner_}, [this](boost::context::fiber&& caller) {
         have_switched(nullptr, &outer_);
         outside_ = std::move(caller);
         try {

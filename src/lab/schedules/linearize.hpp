@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Is a recorded history of operations on an object linearizable? The search of Wing & Gong with Lowe's memory: operations are
-/// put into an order one after the other, and what was tried from the same operations and the same state is not tried again.
+/// Is a recorded history of operations on an object linearizable? The search of Wing & Gong with Lowe's memory:
+/// operations are put into an order one after the other, and what was tried from the same operations and the same state
+/// is not tried again.
 
 #include <algorithm>
 #include <cstddef>
@@ -14,8 +15,8 @@
 
 namespace kgate::lab {
 
-/// An operation that was observed: it took effect at a moment between begin and end. Operations that touch at a moment count as
-/// overlapping. T is a sequential object: a trivially copyable state with operation, result and apply.
+/// An operation that was observed: it took effect at a moment between begin and end. Operations that touch at a moment
+/// count as overlapping. T is a sequential object: a trivially copyable state with operation, result and apply.
 template <class T>
 struct observed_operation {
   typename T::operation what{};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A machine on which every step of every process waits for the scheduler: the way to run a schedule chosen by hand, by a
-/// random walk or by an adversary, on sizes that no exhaustive search reaches. It finds and measures; it proves nothing.
+/// A machine on which every step of every process waits for the scheduler: the way to run a schedule chosen by hand, by
+/// a random walk or by an adversary, on sizes that no exhaustive search reaches. It finds and measures; it proves
+/// nothing.
 
 #include <algorithm>
 #include <cstddef>

@@ -10,11 +10,11 @@
 #include <limits>
 #include <optional>
 
-#include "lab/models/models.hpp"
-#include "lab/checker/properties/check.hpp"
 #include "lab/checker/graph/graph.hpp"
-#include "tools/kgate-lab/output/catalog_text.hpp"
+#include "lab/checker/properties/check.hpp"
+#include "lab/models/models.hpp"
 #include "tools/kgate-lab/exit_code.hpp"
+#include "tools/kgate-lab/output/catalog_text.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 
 namespace kgate::tool {

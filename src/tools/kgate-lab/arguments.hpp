@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What users write after options, turned into values. Everything here throws usage_error with one line that says what is
-/// allowed.
+/// What users write after options, turned into values. Everything here throws usage_error with one line that says what
+/// is allowed.
 
 #include <cstdint>
 #include <memory>

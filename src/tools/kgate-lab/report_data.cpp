@@ -10,14 +10,14 @@
 #include <chrono>
 #include <thread>
 
-#include "lab/models/models.hpp"
-#include "lab/checker/properties/check.hpp"
 #include "lab/checker/explore/share_out.hpp"
+#include "lab/checker/properties/check.hpp"
 #include "lab/experiments/native_queue.hpp"
 #include "lab/experiments/queue_observations.hpp"
 #include "lab/experiments/rmr_table.hpp"
 #include "lab/experiments/simulated_queue.hpp"
 #include "lab/experiments/space.hpp"
+#include "lab/models/models.hpp"
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/output/catalog_text.hpp"
 #include "tools/kgate-lab/output/machine_text.hpp"
@@ -31,7 +31,8 @@ using nlohmann::json;
 
 class gatherer {
  public:
-  gatherer(const report_effort& effort, const std::atomic<bool>& interrupted, const std::function<void(const std::string&)>& report)
+  gatherer(const report_effort& effort, const std::atomic<bool>& interrupted,
+           const std::function<void(const std::string&)>& report)
       : effort_(effort), interrupted_(interrupted), report_(report) {}
 
   json catalogue() {
@@ -109,14 +110,19 @@ class gatherer {
       here["simulated"]["observations"] = lab::to_json(lab::observe(simulated[i], &simulated[1 - i]));
     }
     result["conditions"] = fmt::format(
-        "On this machine: {} operations (figure 10) and {} (figure 11), a hundredfold of the paper's, which today's processors would "
-        "finish within a time slice; threads for processes, {} of each point and at most {} s each; where time was up the rate seen is "
+        "On this machine: {} operations (figure 10) and {} (figure 11), a hundredfold of the paper's, which today's "
+        "processors would "
+        "finish within a time slice; threads for processes, {} of each point and at most {} s each; where time was up "
+        "the rate seen is "
         "taken for the whole. Simulated: {} and {} operations with a quantum of {} ms, 10 and 40 "
-        "processors as in the paper, {} of each point; what comes out with the paper's own numbers is in docs/experiments.md. The curves "
+        "processors as in the paper, {} of each point; what comes out with the paper's own numbers is in "
+        "docs/experiments.md. The curves "
         "show medians.",
-        grouped(static_cast<std::uint64_t>(native_operations(both[0]))), grouped(static_cast<std::uint64_t>(native_operations(both[1]))), counted(effort_.native_repetitions), effort_.native_seconds, grouped(static_cast<std::uint64_t>(requests[0].operations)),
-        grouped(static_cast<std::uint64_t>(requests[1].operations)),
-        requests[0].costs.quantum / 1'000'000, counted(effort_.simulated_repetitions));
+        grouped(static_cast<std::uint64_t>(native_operations(both[0]))),
+        grouped(static_cast<std::uint64_t>(native_operations(both[1]))), counted(effort_.native_repetitions),
+        effort_.native_seconds, grouped(static_cast<std::uint64_t>(requests[0].operations)),
+        grouped(static_cast<std::uint64_t>(requests[1].operations)), requests[0].costs.quantum / 1'000'000,
+        counted(effort_.simulated_repetitions));
     return result;
   }
 
@@ -126,7 +132,8 @@ class gatherer {
       lab::simulated_queue_request base = lab::paper_request(figure);
       base.interrupted = &interrupted_;
       base.report = [&](const std::string& what, int, int) { say("more processors, simulated: " + what); };
-      result[lab::setting_of(figure).name] = lab::to_json(lab::run_queue_scale(base, effort_.scale, effort_.scale_herlihy));
+      result[lab::setting_of(figure).name] =
+          lab::to_json(lab::run_queue_scale(base, effort_.scale, effort_.scale_herlihy));
     }
     return result;
   }
@@ -139,7 +146,8 @@ class gatherer {
   }
   static std::string counted(int n) { return n == 1 ? "1 run" : fmt::format("{} runs", n); }
 
-  /// The sizes at which an algorithm is checked: a smaller one says something of what the time did not suffice for at the first.
+  /// The sizes at which an algorithm is checked: a smaller one says something of what the time did not suffice for at
+  /// the first.
   std::vector<std::pair<int, int>> sizes(const catalog::row& row) const {
     std::vector<std::pair<int, int>> all;
     for (const auto& [N, k] : {std::pair{effort_.check_N, 2}, {3, 1}, {2, 1}}) {
@@ -209,7 +217,8 @@ class gatherer {
     std::vector<json> points(shapes.size() * values.size());
     lab::share_out(lab::all_processors(), points.size(), [&](std::size_t i, bool) {
       if (interrupted_) return;
-      const catalog::choice algorithm = lab::find_algorithm(fmt::format("am97-{}-{}", shapes[i / values.size()], suffix));
+      const catalog::choice algorithm =
+          lab::find_algorithm(fmt::format("am97-{}-{}", shapes[i / values.size()], suffix));
       const int x = values[i % values.size()];
       const bool by_N = std::string_view(what) == "N", by_k = std::string_view(what) == "k";
       const int N = by_N ? x : by_k ? 32 : 12, k = by_k ? x : 2, contention = by_N || by_k ? 0 : x;

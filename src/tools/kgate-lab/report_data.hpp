@@ -14,18 +14,18 @@ namespace kgate::tool {
 /// How much of each measurement.
 struct report_effort {
   std::string name;
-  double check_seconds = 0;     ///< of each algorithm
-  int check_N = 3;              ///< the size at which algorithms are checked: (N, 2), or less where the catalogue forbids it
-  double rmr_seconds = 0;       ///< of each exhaustive search
-  int sampled_steps = 0;        ///< of each sampled schedule
+  double check_seconds = 0;  ///< of each algorithm
+  int check_N = 3;         ///< the size at which algorithms are checked: (N, 2), or less where the catalogue forbids it
+  double rmr_seconds = 0;  ///< of each exhaustive search
+  int sampled_steps = 0;   ///< of each sampled schedule
   int space_N = 0;
-  double space_seconds = 0;     ///< of each count
-  int operations_divisor = 1;   ///< simulated figures: the paper's operations and the quantum divided by this
+  double space_seconds = 0;    ///< of each count
+  int operations_divisor = 1;  ///< simulated figures: the paper's operations and the quantum divided by this
   int simulated_repetitions = 1;
-  std::vector<int> scale;       ///< processors
-  int scale_herlihy = 0;        ///< processors up to which Herlihy's object for all processes is simulated
+  std::vector<int> scale;  ///< processors
+  int scale_herlihy = 0;   ///< processors up to which Herlihy's object for all processes is simulated
   int native_repetitions = 1;
-  double native_seconds = 0;    ///< of each native measurement
+  double native_seconds = 0;  ///< of each native measurement
 };
 
 report_effort default_effort();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// All that n processes can do with the labels of afek94_labelling.hpp over an atomic snapshot: any of them takes a snapshot
-/// and makes its new label, any time later writes it. Searched breadth first; L1-L3 are looked at in every state.
+/// All that n processes can do with the labels of afek94_labelling.hpp over an atomic snapshot: any of them takes a
+/// snapshot and makes its new label, any time later writes it. Searched breadth first; L1-L3 are looked at in every
+/// state.
 
 #include <cstddef>
 #include <cstdint>

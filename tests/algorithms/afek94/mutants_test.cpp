@@ -11,9 +11,9 @@ namespace {
 template <class M>
 using no_exit_label = afek94::figure2<M, afek94::unbounded_timestamps<M>, false>;
 
-/// The run that the Label of the exit is for, N = 4, k = 2: 0 leaves its doorway while 2 and 3 are inside; they leave, 1 arrives
-/// and enters, 2 and 3 raise their flags again and stop. Returns whether 0 gets in, stepping alone from there on; a search for it would
-/// need two passages of four processes.
+/// The run that the Label of the exit is for, N = 4, k = 2: 0 leaves its doorway while 2 and 3 are inside; they leave,
+/// 1 arrives and enters, 2 and 3 raise their flags again and stop. Returns whether 0 gets in, stepping alone from there
+/// on; a search for it would need two passages of four processes.
 template <template <class> class Algorithm>
 bool enters_after_returners() {
   program p(make_model<Algorithm<checker_machine>>(4, 2), 4, 2, {2, {}});

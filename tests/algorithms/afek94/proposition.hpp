@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Proposition 3.1 of Afek et al. as a variable that rides along: each process notes there when it calls Label or Scan and when
-/// it gets its answer, and every answer is judged by what has been noted. An exploration of all runs then sees all of its
-/// values, and the proposition holds iff none of them says that a part of it is violated.
+/// Proposition 3.1 of Afek et al. as a variable that rides along: each process notes there when it calls Label or Scan
+/// and when it gets its answer, and every answer is judged by what has been noted. An exploration of all runs then sees
+/// all of its values, and the proposition holds iff none of them says that a part of it is violated.
 ///
-/// Notes are steps of their own, before the first and after the last step of a call. Among all runs are those in which nobody
-/// moves between a note and the step beside it, so the calls are not taken to be longer than they are.
+/// Notes are steps of their own, before the first and after the last step of a call. Among all runs are those in which
+/// nobody moves between a note and the step beside it, so the calls are not taken to be longer than they are.
 
 #include <algorithm>
 #include <array>
@@ -23,8 +23,9 @@
 
 namespace kgate::lab {
 
-/// What has been noted. The proposition only asks whether one call had ended when another began, so begins between which
-/// nothing ended are one moment, and so are ends between which nothing began: odd moments are begins, even ones ends.
+/// What has been noted. The proposition only asks whether one call had ended when another began, so begins between
+/// which nothing ended are one moment, and so are ends between which nothing began: odd moments are begins, even ones
+/// ends.
 class noted_calls {
  public:
   static constexpr int processes_max = 4;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proposition 3.1 of Afek et al. over all runs of three processes, with more calls than the quick tests make: a second Scan, second Labels
-// made from labels already renewed, and a writer that moves three times during one Scan, so that views are borrowed.
+// Proposition 3.1 of Afek et al. over all runs of three processes, with more calls than the quick tests make: a second
+// Scan, second Labels made from labels already renewed, and a writer that moves three times during one Scan, so that
+// views are borrowed.
 
 #include <gtest/gtest.h>
 

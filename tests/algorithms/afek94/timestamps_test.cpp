@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proposition 3.1 of Afek et al. for the bounded timestamp system, every register access a step of its own: over all runs of two
-// processes, over all runs of a few calls of three, and over long random runs of three and four.
+// Proposition 3.1 of Afek et al. for the bounded timestamp system, every register access a step of its own: over all
+// runs of two processes, over all runs of a few calls of three, and over long random runs of three and four.
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <thread>
 
-#include "lab/models/models.hpp"
 #include "lab/checker/properties/check.hpp"
+#include "lab/models/models.hpp"
 
 namespace kgate::lab {
 
@@ -19,7 +19,9 @@ struct size_case {
   int k = 0;
 };
 
-inline std::ostream& operator<<(std::ostream& out, const size_case& c) { return out << c.id << " N=" << c.N << " k=" << c.k; }
+inline std::ostream& operator<<(std::ostream& out, const size_case& c) {
+  return out << c.id << " N=" << c.N << " k=" << c.k;
+}
 
 /// The bounds stand in the test's name.
 inline std::string case_name(const testing::TestParamInfo<size_case>& it) {
@@ -29,7 +31,8 @@ inline std::string case_name(const testing::TestParamInfo<size_case>& it) {
   return name;
 }
 
-inline check_result check_case(const size_case& c, std::vector<std::string> properties, std::uint64_t memory_max = std::uint64_t{8} << 30) {
+inline check_result check_case(const size_case& c, std::vector<std::string> properties,
+                               std::uint64_t memory_max = std::uint64_t{8} << 30) {
   const catalog::choice algorithm = find_algorithm(c.id);
   program p(make_model(algorithm, c.N, c.k), c.N, c.k, {});
   check_request request;
@@ -45,9 +48,12 @@ inline check_result check_case(const size_case& c, std::vector<std::string> prop
 inline void expect_all_hold(const size_case& c, std::vector<std::string> properties) {
   const check_result r = check_case(c, std::move(properties));
   EXPECT_TRUE(r.complete) << c << ": " << r.why;
-  for (const property_result& one : r.properties) EXPECT_EQ(one.is, verdict::holds) << c << ": " << one.name << ' ' << one.why;
+  for (const property_result& one : r.properties)
+    EXPECT_EQ(one.is, verdict::holds) << c << ": " << one.name << ' ' << one.why;
 }
 
-inline std::vector<std::string> all_properties() { return {"k-exclusion", "deadlock-free", "starvation-free", "bounded-exit"}; }
+inline std::vector<std::string> all_properties() {
+  return {"k-exclusion", "deadlock-free", "starvation-free", "bounded-exit"};
+}
 
 }  // namespace kgate::lab

@@ -13,8 +13,8 @@ INSTANTIATE_TEST_SUITE_P(Deep, Am97Deep,
                                          size_case{"am97-fastpath-tree-dsm-small", 3, 1}),
                          case_name);
 
-/// Figure 9 at (4,2): half a billion states and more, of which those that differ by renaming processes are stored once. The last
-/// takes 11 GB.
+/// Figure 9 at (4,2): half a billion states and more, of which those that differ by renaming processes are stored once.
+/// The last takes 11 GB.
 struct symmetric_case {
   size_case of;
   std::uint64_t stored, states;
@@ -35,15 +35,19 @@ TEST_P(Am97BySymmetry, HoldsAllItPromises) {
   EXPECT_TRUE(r.complete) << c << ": " << r.why;
   EXPECT_EQ(r.states, GetParam().stored) << c;
   EXPECT_EQ(r.orbit_states, GetParam().states) << c;
-  for (const property_result& one : r.properties) EXPECT_EQ(one.is, verdict::holds) << c << ": " << one.name << ' ' << one.why;
+  for (const property_result& one : r.properties)
+    EXPECT_EQ(one.is, verdict::holds) << c << ": " << one.name << ' ' << one.why;
 }
 INSTANTIATE_TEST_SUITE_P(
     Deep, Am97BySymmetry,
     testing::Values(symmetric_case{{"am97-chain-dsm-small", 4, 2}, 23'695'955, 563'551'244},
-                    symmetric_case{{"am97-tree-dsm-small", 4, 2}, 23'695'955, 563'551'244},  // a tree of one block: the chain
+                    symmetric_case{
+                        {"am97-tree-dsm-small", 4, 2}, 23'695'955, 563'551'244},  // a tree of one block: the chain
                     symmetric_case{{"am97-fastpath-nested-dsm-small", 4, 2}, 55'876'475, 1'335'566'180},
                     symmetric_case{{"am97-fastpath-tree-dsm-small", 4, 2}, 371'809'361, 8'905'389'836}),
-    [](const auto& it) { return case_name({it.param.of, it.index}); });
+    [](const auto& it) {
+      return case_name({it.param.of, it.index});
+    });
 
 }  // namespace
 }  // namespace kgate::lab

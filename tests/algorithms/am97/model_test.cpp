@@ -17,7 +17,8 @@ std::vector<size_case> quick_cases() {
         cases.push_back({id, N, k});
       }
   for (const char* id : {"am97-fastpath-tree-cc+names", "am97-fastpath-nested-cc+names", "am97-fastpath-tree-dsm+names",
-                         "am97-fastpath-nested-dsm+names", "am97-fastpath-tree-dsm-small+names", "am97-fastpath-nested-dsm-small+names"}) {
+                         "am97-fastpath-nested-dsm+names", "am97-fastpath-tree-dsm-small+names",
+                         "am97-fastpath-nested-dsm-small+names"}) {
     cases.push_back({id, 2, 1});
     cases.push_back({id, 3, 2});
   }
@@ -32,7 +33,8 @@ INSTANTIATE_TEST_SUITE_P(Quick, Am97, testing::ValuesIn(quick_cases()), case_nam
 
 /// One crash too many is not survived, and a run shows it.
 TEST(Crashes, KOfThemStopEverything) {
-  for (const char* id : {"am97-chain-cc", "am97-chain-dsm", "am97-chain-dsm-small", "am97-tree-cc", "am97-fastpath-nested-cc"}) {
+  for (const char* id :
+       {"am97-chain-cc", "am97-chain-dsm", "am97-chain-dsm-small", "am97-tree-cc", "am97-fastpath-nested-cc"}) {
     const catalog::choice algorithm = find_algorithm(id);
     program p(make_model(algorithm, 3, 2), 3, 2, {});
     check_request request;

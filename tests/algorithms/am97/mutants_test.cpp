@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors made on purpose in Anderson & Moir's algorithms, each with the property that must break. Most are made by the machine at
-// one of the paper's labels; those that concern how blocks are put together are put together wrongly here, from the real blocks.
+// Errors made on purpose in Anderson & Moir's algorithms, each with the property that must break. Most are made by the
+// machine at one of the paper's labels; those that concern how blocks are put together are put together wrongly here,
+// from the real blocks.
 
 #include <gtest/gtest.h>
 
 #include "kgate/algorithms/am97_chain.hpp"
 #include "kgate/algorithms/am97_figure3.hpp"
 #include "kgate/algorithms/am97_figure9.hpp"
-#include "lab/models/models.hpp"
 #include "lab/checker/properties/check.hpp"
+#include "lab/models/models.hpp"
 
 namespace kgate::lab {
 namespace {
@@ -40,7 +41,9 @@ struct mutant {
   const char* what;
 };
 
-std::ostream& operator<<(std::ostream& out, const mutant& m) { return out << m.algorithm << ' ' << m.error << ": " << m.what; }
+std::ostream& operator<<(std::ostream& out, const mutant& m) {
+  return out << m.algorithm << ' ' << m.error << ": " << m.what;
+}
 
 class Am97Mutant : public testing::TestWithParam<mutant> {};
 
@@ -93,7 +96,8 @@ const mutant mutants[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(ByLabel, Am97Mutant, testing::ValuesIn(mutants), [](const auto& it) {
-  std::string name = std::string(it.param.algorithm) + "_" + it.param.error + "_N" + std::to_string(it.param.N) + "_k" + std::to_string(it.param.k);
+  std::string name = std::string(it.param.algorithm) + "_" + it.param.error + "_N" + std::to_string(it.param.N) + "_k" +
+                     std::to_string(it.param.k);
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c))) c = c == '=' ? 'e' : '_';
   return name;
@@ -107,7 +111,9 @@ std::vector<std::string> broken_shape(int N, int k) {
   return broken(p, {"a wrong shape", N, k, 0, {}});
 }
 
-bool contains(const std::vector<std::string>& all, const char* one) { return std::find(all.begin(), all.end(), one) != all.end(); }
+bool contains(const std::vector<std::string>& all, const char* one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
 
 /// A chain that is one block short.
 class short_chain {
@@ -168,7 +174,10 @@ class early_fast_path {
     bool slow = false;
   };
   early_fast_path(M::Memory& memory, int N, int k)
-      : shared_(memory, N), X(memory, {.name = "fast.X"}, false), slow_path_(memory, shared_, N, N - 1, k, 1), block_(memory, shared_, N, k, 0) {}
+      : shared_(memory, N),
+        X(memory, {.name = "fast.X"}, false),
+        slow_path_(memory, shared_, N, N - 1, k, 1),
+        block_(memory, shared_, N, k, 0) {}
   void acquire(M::Process& p, Private& mine) {
     mine.slow = X.test_and_set(p["1"]);
     if (mine.slow) slow_path_.acquire(p);

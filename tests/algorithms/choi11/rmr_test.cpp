@@ -3,6 +3,7 @@
 /// Remote references of a passage of Choi's algorithm: logarithmic in k.
 
 #include "algorithms/rmr.hpp"
+
 #include "lab/experiments/rmr_growth.hpp"
 
 namespace kgate::lab {

@@ -2,8 +2,6 @@
 
 /// The properties P1-P6 of Choi's wait and release sets, for every k to 128, and where the printed reading breaks them.
 
-#include "kgate/algorithms/choi11_sets.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "kgate/algorithms/choi11.hpp"
+#include "kgate/algorithms/choi11_sets.hpp"
 
 namespace kgate::choi11 {
 namespace {

@@ -57,7 +57,8 @@ TEST(danek10_mutants, nonatomic_lines_30_and_48_dropped) {
   caught<danek10::nonatomic<machine>>(
       {.algorithm = "", .N = 2, .k = 1, .passages = 1, .safe = true, .mutations = {"drop:48"}}, "starvation-free");
 }
-/// Not caught at the sizes within reach: the test spares those who are captured already a second write of what they read.
+/// Not caught at the sizes within reach: the test spares those who are captured already a second write of what they
+/// read.
 TEST(danek10_mutants, nonatomic_line_44_dropped_goes_unnoticed) {
   const trial small{.algorithm = "", .N = 2, .k = 1, .passages = 3, .safe = true, .mutations = {"drop:44"}};
   program p(make_model<danek10::nonatomic<machine>>(2, 1, small.registers()), 2, 1, options_of(small));

@@ -3,6 +3,7 @@
 /// Remote references of a passage of the k-bakeries: linear in N.
 
 #include "algorithms/rmr.hpp"
+
 #include "lab/experiments/rmr_growth.hpp"
 
 namespace kgate::lab {

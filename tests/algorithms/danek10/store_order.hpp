@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A machine for the checker whose registers are weak, as those of x86 are: a write goes to the end of its process's buffer, a
-/// read finds the latest write of its own process there or else what is in memory, and at any moment the oldest write of a
-/// buffer may move to memory. A fence waits until the buffer is empty.
+/// A machine for the checker whose registers are weak, as those of x86 are: a write goes to the end of its process's
+/// buffer, a read finds the latest write of its own process there or else what is in memory, and at any moment the
+/// oldest write of a buffer may move to memory. A fence waits until the buffer is empty.
 ///
-/// Memory and buffers are one shared value, so that each of these is one step. The buffers are emptied by processes of their own,
-/// N to 2N-1, that never leave their entry.
+/// Memory and buffers are one shared value, so that each of these is one step. The buffers are emptied by processes of
+/// their own, N to 2N-1, that never leave their entry.
 
 #include <array>
 #include <cstdint>
@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
+#include "checker/layered_process.hpp"
 #include "kgate/detail/contracts.hpp"
 #include "lab/checker/model/machine.hpp"
-#include "checker/layered_process.hpp"
 
 namespace kgate::lab {
 

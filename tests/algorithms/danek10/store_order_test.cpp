@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fences of the text for safe registers, over all runs of two processes on a machine that delays writes: with them at most one
-/// is inside, and neither can be spared.
+/// The fences of the text for safe registers, over all runs of two processes on a machine that delays writes: with them
+/// at most one is inside, and neither can be spared.
 
 #include "algorithms/danek10/store_order.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A random or hostile run of a system without supervisor, beside the system with one that it simulates (S1-S3 of the paper): after
-/// every step the simulated variable and the workers' states must be those of the real system, and whoever is said to hold the
-/// supervisor's state must hold it.
+/// A random or hostile run of a system without supervisor, beside the system with one that it simulates (S1-S3 of the
+/// paper): after every step the simulated variable and the workers' states must be those of the real system, and
+/// whoever is said to hold the supervisor's state must hold it.
 
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@
 
 namespace kgate::flbb79 {
 
-/// Who moves next and who crashes. Hostile: some are fast, some slow and some stand still, drawn afresh now and then, and those crash
-/// who hold the supervisor's state or are being told it.
+/// Who moves next and who crashes. Hostile: some are fast, some slow and some stand still, drawn afresh now and then,
+/// and those crash who hold the supervisor's state or are being told it.
 enum class schedule { random, hostile };
 
 template <SupervisedSystem System>
@@ -46,8 +46,8 @@ class supervised_walk {
     int crashed = 0;
   };
 
-  /// `steps` steps; from a third of them on, up to `crashes` processes stop for good in their trying region. Processes in their
-  /// remainder start with probability 1 / `rest`.
+  /// `steps` steps; from a third of them on, up to `crashes` processes stop for good in their trying region. Processes
+  /// in their remainder start with probability 1 / `rest`.
   account run(long steps, int crashes, int rest, schedule by = schedule::random) {
     std::vector<long> since(static_cast<std::size_t>(N_), -1);
     std::vector<unsigned> pace(static_cast<std::size_t>(N_), 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of the coloured tickets, and T1-T3 with the FIFO order over all runs of small systems, as functions of V alone.
+// The arithmetic of the coloured tickets, and T1-T3 with the FIFO order over all runs of small systems, as functions of
+// V alone.
 
 #include <gtest/gtest.h>
 
@@ -57,7 +58,8 @@ TEST(TicketOffice, NewColourIsOneOfNoValidTicket) {
   EXPECT_EQ(v.issue(), make_ticket(1, 0)) << "colours 0, 1, 0 after 3 tickets each";
 }
 
-/// A random walk of N processes against the queue it stands for: at any time the first k in the order of arrival are valid.
+/// A random walk of N processes against the queue it stands for: at any time the first k in the order of arrival are
+/// valid.
 void walk(int N, int k, unsigned seed) {
   const ticket_office<> office(N, k);
   ticket_word v = office.initial();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the native machine an algorithm must be the instructions one would write by hand: this reads the disassembly of both.
+// On the native machine an algorithm must be the instructions one would write by hand: this reads the disassembly of
+// both.
 
 #include <gtest/gtest.h>
 
@@ -32,9 +33,9 @@ std::string without_registers(const std::string& line) {
   return text;
 }
 
-/// The accesses to memory other than the stack in the code of one function, in order: the operation and which offset from
-/// its base it touches, with registers left out, since which register holds what is the compiler's choice. So is whether a
-/// busy wait's first look stands in front of its loop: a look repeated after a pause is one look.
+/// The accesses to memory other than the stack in the code of one function, in order: the operation and which offset
+/// from its base it touches, with registers left out, since which register holds what is the compiler's choice. So is
+/// whether a busy wait's first look stands in front of its loop: a look repeated after a pause is one look.
 std::vector<std::string> accesses(const std::string& object, const std::string& function) {
   std::istringstream code(
       output_of(KGATE_OBJDUMP " -d --no-show-raw-insn --no-addresses --disassemble=" + function + " " + object));

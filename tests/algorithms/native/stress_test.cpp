@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every algorithm of the catalogue, plain and with names, on real threads, more of them than cores. Inside, counters watch that
-// at most k are in and that names are distinct and below k; where the algorithm protects data (k = 1, or a name), plain
-// variables are changed, so that ThreadSanitizer sees a missing happens-before.
+// Every algorithm of the catalogue, plain and with names, on real threads, more of them than cores. Inside, counters
+// watch that at most k are in and that names are distinct and below k; where the algorithm protects data (k = 1, or a
+// name), plain variables are changed, so that ThreadSanitizer sees a missing happens-before.
 
 #include <gtest/gtest.h>
 #include <sched.h>

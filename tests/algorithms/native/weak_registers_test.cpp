@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The k-bakery for safe registers on registers whose bytes are written one after the other, so that a read during a write returns
-// a mixture. (The stress test of the catalogue runs it on whole ones.)
+// The k-bakery for safe registers on registers whose bytes are written one after the other, so that a read during a
+// write returns a mixture. (The stress test of the catalogue runs it on whole ones.)
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The native machine: shared variables are std::atomic objects, each on its own cache line, and every access of a Var is
-/// sequentially consistent, as the papers assume. With the policies spin and spin_yield an algorithm compiles to the atomic
-/// instructions one would write by hand (tests/algorithms/native holds that); with spin_park a write also looks whether somebody
-/// sleeps on the variable.
+/// The native machine: shared variables are std::atomic objects, each on its own cache line, and every access of a Var
+/// is sequentially consistent, as the papers assume. With the policies spin and spin_yield an algorithm compiles to the
+/// atomic instructions one would write by hand (tests/algorithms/native holds that); with spin_park a write also looks
+/// whether somebody sleeps on the variable.
 
 #include <array>
 #include <atomic>
@@ -13,8 +13,8 @@
 #include <type_traits>
 
 #include "kgate/detail/cache_line.hpp"
-#include "kgate/detail/waiting/futex.hpp"
 #include "kgate/detail/machine.hpp"
+#include "kgate/detail/waiting/futex.hpp"
 #include "kgate/wait_policy.hpp"
 
 namespace kgate {
@@ -23,9 +23,9 @@ namespace detail {
 
 /// Where waiters for one variable sleep.
 ///
-/// No wake-up is lost: a waiter raises `parked` and then looks at the variable; a writer writes the variable and then looks
-/// at `parked`. All four are seq_cst, so at least one of them sees the other. A waiter that misses the write reads
-/// `event` before it looks at the variable, so the raise of `event` makes its futex_wait return.
+/// No wake-up is lost: a waiter raises `parked` and then looks at the variable; a writer writes the variable and then
+/// looks at `parked`. All four are seq_cst, so at least one of them sees the other. A waiter that misses the write
+/// reads `event` before it looks at the variable, so the raise of `event` makes its futex_wait return.
 class park_spot {
  public:
   void wake() noexcept {
@@ -59,8 +59,8 @@ struct no_park_spot {
 #endif
 #endif
 
-/// ThreadSanitizer knows no fences. Under it a fence is a read-modify-write of one word that all share: these are in one order,
-/// and each happens before the next, which is more than a fence gives.
+/// ThreadSanitizer knows no fences. Under it a fence is a read-modify-write of one word that all share: these are in
+/// one order, and each happens before the next, which is more than a fence gives.
 inline void full_fence() noexcept {
 #if defined(KGATE_UNDER_TSAN)
   static std::atomic<unsigned> word{0};
@@ -193,9 +193,9 @@ struct native {
     std::atomic<T> value_;
   };
 
-  /// A word of data that is handed over through a Var: many of them lie side by side in a cache line. Who reads one with
-  /// acquire what another wrote with release also sees what that one did before, which is all such data need; objects/herlihy93.hpp
-  /// says why for its blocks.
+  /// A word of data that is handed over through a Var: many of them lie side by side in a cache line. Who reads one
+  /// with acquire what another wrote with release also sees what that one did before, which is all such data need;
+  /// objects/herlihy93.hpp says why for its blocks.
   template <class T>
   class Data {
    public:
@@ -210,7 +210,8 @@ struct native {
     std::atomic<T> value_;
   };
 
-  /// Waits until predicate(i, value) holds for one of `count` variables, at(0) .. at(count-1), looked at in turn. Returns i.
+  /// Waits until predicate(i, value) holds for one of `count` variables, at(0) .. at(count-1), looked at in turn.
+  /// Returns i.
   template <class At, class Predicate>
   static std::size_t await_any(Process& p, std::size_t count, At&& at, Predicate&& until) noexcept {
     backoff<Policy> pause;

@@ -13,16 +13,16 @@
 #include <optional>
 #include <thread>
 
-#include "lab/models/models.hpp"
 #include "lab/checker/explore/symmetry.hpp"
+#include "lab/models/models.hpp"
 #include "tools/kgate-lab/arguments.hpp"
-#include "tools/kgate-lab/output/catalog_text.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
+#include "tools/kgate-lab/output/catalog_text.hpp"
 #include "tools/kgate-lab/output/output_file.hpp"
-#include "tools/kgate-lab/system_memory.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
+#include "tools/kgate-lab/system_memory.hpp"
 
 namespace kgate::tool {
 
@@ -274,8 +274,9 @@ command add_check(CLI::App& tool) {
   one("--threads", it->threads, "T", "Default: one per core");
   one("--memory-max", it->memory_max, "B", "As in 500M or 2G; default 75 % of the memory");
   one("--time-max", it->time_max, "D", "As in 30s or 5m; default no limit");
-  o->add_flag("--symmetry", it->symmetry,
-              "Explore one state of those that differ by renaming\nprocesses; nothing about order, at most 8 processes");
+  o->add_flag(
+      "--symmetry", it->symmetry,
+      "Explore one state of those that differ by renaming\nprocesses; nothing about order, at most 8 processes");
   one("--contention", it->contention, "C", "Let at most C processes be outside their remainder");
   o->add_option("--mutate", it->mutations,
                 "Make an error: drop:LABEL, defer:LABEL or\nforce:LABEL=VALUE; may be repeated")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The commands of kgate-lab. Each is a file of its own with a function that adds its options to the tool and returns what
-/// to run when the user chose it.
+/// The commands of kgate-lab. Each is a file of its own with a function that adds its options to the tool and returns
+/// what to run when the user chose it.
 
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -26,7 +26,7 @@ command add_experiment(CLI::App& tool);
 command add_report(CLI::App& tool);
 
 /// In the order in which --help shows them.
-inline constexpr command (*commands[])(CLI::App&) = {add_list,  add_explain,    add_check, add_rmr,
+inline constexpr command (*commands[])(CLI::App&) = {add_list,  add_explain,    add_check,  add_rmr,
                                                      add_space, add_experiment, add_report, add_replay};
 
 }  // namespace kgate::tool

@@ -73,7 +73,9 @@ class reporter {
  public:
   std::function<void(const std::string&, int, int)> callback() {
     if (!line_.wanted()) return {};
-    return [this](const std::string& curve, int done, int all) { line_.show(fmt::format("{} of {}: {}", done, all, curve)); };
+    return [this](const std::string& curve, int done, int all) {
+      line_.show(fmt::format("{} of {}: {}", done, all, curve));
+    };
   }
   void clear() { line_.clear(); }
 
@@ -140,7 +142,9 @@ std::string table_of(const lab::queue_curves& all) {
 std::string observations_of(const lab::queue_curves& all) {
   std::string text = "\nThe paper's observations:\n";
   for (const lab::queue_observation& o : lab::observe(all)) {
-    const colour c = o.holds == lab::answer::yes ? colour::green : o.holds == lab::answer::no ? colour::red : colour::yellow;
+    const colour c = o.holds == lab::answer::yes  ? colour::green
+                     : o.holds == lab::answer::no ? colour::red
+                                                  : colour::yellow;
     text += fmt::format("  {}  {}\n", coloured(fmt::format("{:<7}", lab::to_string(o.holds)), c),
                         wrapped(fmt::format("{}: {}", o.claim, o.evidence), 11, 79));
   }
@@ -172,10 +176,12 @@ exit_code one(const asked& a) {
     j["observations"] = lab::to_json(lab::observe(curves));
     print(j.dump(2) + "\n");
   } else {
-    print(fmt::format("{}  {}, {}, {} operations in all: seconds by process count\n{}{}",
-                      coloured(setting.name, colour::bold), kind, count_text(static_cast<unsigned>(curves.processors), "processor", "processors"),
-                      grouped(static_cast<std::uint64_t>(curves.curves.empty() || curves.curves[0].points.empty() ? 0 : curves.curves[0].points[0].operations)), table_of(curves),
-                      observations_of(curves)));
+    print(fmt::format(
+        "{}  {}, {}, {} operations in all: seconds by process count\n{}{}", coloured(setting.name, colour::bold), kind,
+        count_text(static_cast<unsigned>(curves.processors), "processor", "processors"),
+        grouped(static_cast<std::uint64_t>(
+            curves.curves.empty() || curves.curves[0].points.empty() ? 0 : curves.curves[0].points[0].operations)),
+        table_of(curves), observations_of(curves)));
   }
   return ended();
 }
@@ -190,7 +196,8 @@ exit_code scale(const asked& a) {
   base.report = now.callback();
   const std::vector<lab::scale_point> points = lab::run_queue_scale(base, lab::scale_processors);
   if (a.json) {
-    nlohmann::json j{{"experiment", a.name}, {"kind", "simulated"}, {"machine", lab::to_json(lab::scaled_costs(base.costs))}};
+    nlohmann::json j{
+        {"experiment", a.name}, {"kind", "simulated"}, {"machine", lab::to_json(lab::scaled_costs(base.costs))}};
     j["scale"] = lab::to_json(points);
     print(j.dump(2) + "\n");
     return ended();
@@ -198,9 +205,11 @@ exit_code scale(const asked& a) {
   table cells;
   cells.add({"processors", "processes", "curve", "us an operation", "remote references an operation"});
   for (const lab::scale_point& p : points)
-    cells.add({fmt::format("{}", p.processors), fmt::format("{}", p.processes), p.id, fmt::format("{:.1f}", p.microseconds),
-               fmt::format("{:.0f}", p.remote)});
-  print(fmt::format("{}  simulated, two processes a processor, four operations each\n", coloured(a.name, colour::bold)) + cells.text("  "));
+    cells.add({fmt::format("{}", p.processors), fmt::format("{}", p.processes), p.id,
+               fmt::format("{:.1f}", p.microseconds), fmt::format("{:.0f}", p.remote)});
+  print(
+      fmt::format("{}  simulated, two processes a processor, four operations each\n", coloured(a.name, colour::bold)) +
+      cells.text("  "));
   return ended();
 }
 
@@ -221,7 +230,8 @@ command add_experiment(CLI::App& tool) {
   o->add_option("NAME", it->name, "fig10 (fast paths of figure 3) or fig11 (figure 8)")->type_name("")->required();
   o->add_flag("--native", it->native, "Threads on this machine; the default");
   o->add_flag("--simulated", it->simulated, "The paper's machine in virtual time");
-  option("--operations", it->operations, "M", "Queue operations in all; default the paper's 50,000\nor 20,000, on this machine a hundredfold");
+  option("--operations", it->operations, "M",
+         "Queue operations in all; default the paper's 50,000\nor 20,000, on this machine a hundredfold");
   option("--processes", it->processes, "P,Q", "How many share them; default 1 to 8 (simulated: 4)\nfor each processor");
   option("--processors", it->processors, "C", "Simulated ones; default 10 (fig10) or 40 (fig11)");
   option("--repetitions", it->repetitions, "R", "Of each point; default 3, simulated 1");

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "lab/models/models.hpp"
-#include "tools/kgate-lab/output/catalog_text.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
+#include "tools/kgate-lab/output/catalog_text.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 

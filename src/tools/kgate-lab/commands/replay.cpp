@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "lab/models/models.hpp"
 #include "lab/checker/properties/check.hpp"
 #include "lab/checker/trace/trace.hpp"
+#include "lab/models/models.hpp"
 #include "lab/report/page.hpp"
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"

@@ -17,9 +17,9 @@
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
 #include "tools/kgate-lab/output/page_file.hpp"
-#include "tools/kgate-lab/report_data.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
+#include "tools/kgate-lab/report_data.hpp"
 
 namespace kgate::tool {
 
@@ -69,7 +69,8 @@ nlohmann::json read_bench(const std::string& path) {
     }
     return j;
   } catch (const nlohmann::json::exception& e) {
-    throw usage_error(fmt::format("--bench needs what bench/semaphores --json has written, not '{}': {}", path, e.what()));
+    throw usage_error(
+        fmt::format("--bench needs what bench/semaphores --json has written, not '{}': {}", path, e.what()));
   }
 }
 
@@ -77,7 +78,8 @@ exit_code run(const asked& a) {
   const nlohmann::json bench = a.bench ? read_bench(*a.bench) : nlohmann::json();
   const output_folder folder(a.folder);
   page_file page("-o", folder.file("report.html")), viewer("-o", folder.file("viewer.html"));
-  if (!lab::report::can_draw()) throw usage_error("the report's plots need gnuplot; please install the package gnuplot-nox");
+  if (!lab::report::can_draw())
+    throw usage_error("the report's plots need gnuplot; please install the package gnuplot-nox");
 
   progress_line line;
   const std::atomic<bool>& interrupted = catch_interrupts();
@@ -105,10 +107,13 @@ exit_code run(const asked& a) {
   line.clear();
   const double seconds = data.all.at("seconds").get<double>();
   if (a.json)
-    print(nlohmann::json{{"report", page.path()}, {"viewer", viewer.path()}, {"bytes", text.size()}, {"seconds", seconds}}.dump(2) + "\n");
+    print(
+        nlohmann::json{{"report", page.path()}, {"viewer", viewer.path()}, {"bytes", text.size()}, {"seconds", seconds}}
+            .dump(2) +
+        "\n");
   else
-    print(fmt::format("{}  {}, {:.0f} s\n{}  the trace viewer, with a counterexample\n", page.path(), bytes_text(text.size()), seconds,
-                      viewer.path()));
+    print(fmt::format("{}  {}, {:.0f} s\n{}  the trace viewer, with a counterexample\n", page.path(),
+                      bytes_text(text.size()), seconds, viewer.path()));
   return exit_code::holds;
 }
 

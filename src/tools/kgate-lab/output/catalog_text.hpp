@@ -19,7 +19,8 @@ nlohmann::json to_json(const catalog::choice& algorithm);
 
 /// The properties promised, by the names that check() gives them where it can check them.
 std::vector<std::string> promised_properties(const catalog::promises& promise);
-/// What check() judges unless told otherwise: the basic properties and those promised; by symmetry only those of single states.
+/// What check() judges unless told otherwise: the basic properties and those promised; by symmetry only those of single
+/// states.
 std::vector<std::string> default_properties(const catalog::choice& algorithm, bool symmetry);
 /// Whether the algorithm promises this property if so many processes may crash.
 bool is_promised(const catalog::choice& algorithm, std::string_view property, int N, int k, int crashes);

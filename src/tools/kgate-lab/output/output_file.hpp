@@ -6,8 +6,8 @@
 
 namespace kgate::tool {
 
-/// A file that the user wants a result in, opened before the work begins, so that a mistake shows at once. What was there
-/// stays until write(); a file that was made for nothing is removed.
+/// A file that the user wants a result in, opened before the work begins, so that a mistake shows at once. What was
+/// there stays until write(); a file that was made for nothing is removed.
 class output_file {
  public:
   /// Throws usage_error if it cannot be opened.

@@ -6,8 +6,8 @@
 
 namespace kgate::tool {
 
-/// A page that appears whole or not at all: it is written beside its place and then moved there. Whether that can work is
-/// found out before the work begins. Of several pages all are staged before the first is moved.
+/// A page that appears whole or not at all: it is written beside its place and then moved there. Whether that can work
+/// is found out before the work begins. Of several pages all are staged before the first is moved.
 class page_file {
  public:
   /// Throws usage_error if nothing can be written there.
