@@ -40,7 +40,7 @@ INSTANTIATED = ["catalog", "kgate/algorithms", "kgate/objects", "kgate/resilient
 # Folders of ours: an include that starts with one of them is not another library.
 OWN = ("kgate/", "catalog/", "gate/", "cluster/", "lab/", "tools/", "tests/", "bench/")
 
-TOP = {".ci", ".clang-format", ".gitignore", "CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md",
+TOP = {".ci", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore", "CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md",
        "LICENSE", "README.md", "bench", "bindings", "cmake", "completions", "docs", "examples", "include", "kgate", "kgate-lab",
        "man", "packages.txt", "src", "test", "tests"}
 

@@ -5,14 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <limits>
-#include <optional>
 
 #include "lab/checker/graph/graph.hpp"
 #include "lab/checker/properties/check.hpp"
 #include "lab/models/models.hpp"
+#include "tools/common/numbers.hpp"
 #include "tools/kgate-lab/exit_code.hpp"
 #include "tools/kgate-lab/output/catalog_text.hpp"
 #include "tools/kgate-lab/output/text.hpp"
@@ -20,33 +17,6 @@
 namespace kgate::tool {
 
 namespace {
-
-/// A whole number; numbers beyond long long are as good as the largest.
-std::optional<long long> whole_number(const std::string& text) {
-  long long value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (end != text.data() + text.size() || error == std::errc::invalid_argument) return std::nullopt;
-  if (error == std::errc::result_out_of_range)
-    return text.front() == '-' ? std::numeric_limits<long long>::min() : std::numeric_limits<long long>::max();
-  return value;
-}
-
-struct unit {
-  std::string_view name;
-  double factor;
-};
-
-/// A number that is at least zero, with a unit behind it.
-std::optional<double> with_unit(const std::string& text, std::initializer_list<unit> units) {
-  double value = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value, std::chars_format::fixed);
-  if (error != std::errc{} || std::signbit(value) || !std::isfinite(value)) return std::nullopt;
-  const std::string_view behind(end, static_cast<std::size_t>(last - end));
-  for (const unit& u : units)
-    if (behind == u.name) return value * u.factor;
-  return std::nullopt;
-}
 
 std::vector<std::string> known_ids(bool with_names) {
   std::vector<std::string> ids;
@@ -58,7 +28,7 @@ std::vector<std::string> known_ids(bool with_names) {
 }  // namespace
 
 int parse_number(std::string_view option, const std::string& text, int min, int max) {
-  const auto value = whole_number(text);
+  const auto value = parse_whole_number(text);
   if (!value || *value < min || *value > max)
     throw usage_error(fmt::format("{} needs a whole number from {} to {}, not '{}'", option, min, max, text));
   return static_cast<int>(*value);
@@ -66,14 +36,14 @@ int parse_number(std::string_view option, const std::string& text, int min, int 
 
 std::uint64_t parse_size(std::string_view option, const std::string& text) {
   constexpr double k = 1024;
-  const auto value = with_unit(text, {{"", 1}, {"K", k}, {"M", k * k}, {"G", k * k * k}, {"T", k * k * k * k}});
+  const auto value = parse_quantity(text, {{"", 1}, {"K", k}, {"M", k * k}, {"G", k * k * k}, {"T", k * k * k * k}});
   if (!value || *value < k * k || *value > 1e18)
     throw usage_error(fmt::format("{} needs a size of at least 1M, as in 500M or 2G, not '{}'", option, text));
   return static_cast<std::uint64_t>(*value);
 }
 
 double parse_duration(std::string_view option, const std::string& text) {
-  const auto value = with_unit(text, {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}});
+  const auto value = parse_seconds(text);
   if (!value || *value <= 0 || *value > 1e9)
     throw usage_error(
         fmt::format("{} needs a duration above zero, as in 250ms, 30s, 5m or 1h, not '{}'", option, text));

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdlib>
 #include <cstring>
+#include <optional>
 
+#include "tools/common/numbers.hpp"
 #include "tools/kgate/exit_codes.hpp"
 
 namespace kgate::tool {
@@ -122,11 +122,9 @@ constexpr std::array exits{
 };
 
 bool parse_number(const char* text, int low, int high, int& out, int base = 10) {
-  char* end = nullptr;
-  errno = 0;
-  const long value = std::strtol(text, &end, base);
-  if (errno != 0 || end == text || *end != '\0' || value < low || value > high) return false;
-  out = static_cast<int>(value);
+  const std::optional<long long> value = parse_whole_number(text, base);
+  if (!value || *value < low || *value > high) return false;
+  out = static_cast<int>(*value);
   return true;
 }
 
@@ -147,8 +145,8 @@ bool take(const option_row& row, const char* argument, request& out, std::string
     case weight:
       return parse_number(argument, 1, 4095, out.weight) || bad("a number from 1 to 4095");
     case timeout:
-      out.timeout_s = parse_duration(argument);
-      return out.timeout_s >= 0 || bad("a time such as 90, 1.5s, 500ms, 10m, 2h");
+      out.timeout_s = parse_seconds(argument).value_or(-1);
+      return out.timeout_s >= 0 || bad("a time such as 90, 1.5s, 500ms, 10m, 1h30m");
     case try_once:
       out.try_once = true;
       return true;
@@ -281,20 +279,6 @@ bool parse(int argc, char** argv, request& out, std::string& problem) {
   else if (out.try_once && out.timeout_s >= 0)
     problem = "--try and --timeout contradict each other";
   return problem.empty();
-}
-
-double parse_duration(std::string_view text) {
-  const std::string copy(text);
-  if (copy.empty() || !(copy[0] == '.' || (copy[0] >= '0' && copy[0] <= '9'))) return -1;
-  char* end = nullptr;
-  const double value = std::strtod(copy.c_str(), &end);
-  const std::string_view unit = end;
-  if (unit.empty() || unit == "s") return value;
-  if (unit == "ms") return value / 1000;
-  if (unit == "m") return value * 60;
-  if (unit == "h") return value * 3600;
-  if (unit == "d") return value * 86400;
-  return -1;
 }
 
 }  // namespace kgate::tool

@@ -92,7 +92,4 @@ std::string manual_overview();
 /// For "bash", "zsh" or "fish".
 std::string completion(std::string_view shell);
 
-/// "90", "1.5s", "500ms", "10m", "2h", "1d": seconds; negative if it is none of them.
-double parse_duration(std::string_view text);
-
 }  // namespace kgate::tool

@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
+
+#include "tools/common/terminal.hpp"
 
 namespace kgate::tool {
 
@@ -99,8 +100,7 @@ int inside_of(const view& gate) { return gate.seen.slots - gate.seen.free; }
 }  // namespace
 
 paint paint::for_stdout() {
-  const char* const no_color = std::getenv("NO_COLOR");
-  return {isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0')};
+  return {wants_colour(STDOUT_FILENO)};
 }
 
 std::string paint::operator()(const char* code, const std::string& text) const {
