@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <random>
 
-#include "kgate/gate/protocol.hpp"
+#include "kgate/algorithms/gate_protocol.hpp"
 #include "mutants/heavy_head.hpp"
 #include "mutants/no_look_at_word.hpp"
 #include "mutants/size_by_value.hpp"
