@@ -68,7 +68,7 @@ instance checked_instance(const std::string& algorithm, long long N, long long k
 instance parse_instance(const std::string& algorithm, const std::string& N, const std::string& k) {
   const catalog::choice chosen = parse_algorithm(algorithm);
   const auto number = [&](const char* option, const std::string& text) {
-    if (const auto value = whole_number(text)) return *value;
+    if (const auto value = parse_whole_number(text)) return *value;
     throw usage_error(fmt::format("{} needs a whole number, with 1 <= k <= N <= {}, not '{}'", option,
                                   std::min(chosen.base->allowed.N_max, lab::graph_processes_max), text));
   };
