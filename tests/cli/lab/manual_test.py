@@ -59,7 +59,8 @@ class Manual(LabTest):
         self.assertEqual(re.findall(r"^\.B (\d+)$", section, re.M), re.findall(r"^  \w+ = (\d+),", enum, re.M))
 
     def test_version(self):
-        version = re.search(r"project\(kgate VERSION ([\d.]+)", (lab.SOURCE / "CMakeLists.txt").read_text())[1]
+        header = (lab.SOURCE / "include" / "kgate" / "version.hpp").read_text()
+        version = ".".join(re.findall(r"#define KGATE_VERSION_\w+ (\d+)", header))
         self.assertEqual(self.lab(HOLDS, "--version"), f"kgate-lab {version}\n")
 
     def test_help_fits_a_terminal(self):
