@@ -80,10 +80,10 @@ TEST(SimulatedQueue, StopsWhenAsked) {
   std::atomic<bool> stop{false};
   simulated_queue_request request = paper_request(queue_figure::fig10);
   request.interrupted = &stop;
-  int told = 0;
+  int reports = 0;
   request.report = [&](const std::string&, int, int all) {
     EXPECT_EQ(all, 8 * 6 + 5 * 3);
-    stop = ++told > 20;
+    stop = ++reports > 20;
   };
   std::size_t points = 0;
   for (const queue_curve& c : run_simulated_queue(request).curves) points += c.points.size();

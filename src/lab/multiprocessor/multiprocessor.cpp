@@ -96,7 +96,7 @@ void multiprocessor::no_longer_waits_for(int process, line where) {
 
 void multiprocessor::block(int process) {
   process_state& p = processes_[static_cast<std::size_t>(process)];
-  if (std::exchange(p.told, false)) return;
+  if (std::exchange(p.notified, false)) return;
   p.waits = true;
   do p.here->leave();
   while (p.waits);
@@ -109,7 +109,7 @@ void multiprocessor::wake(line where) {
   for (const int w : woken) {
     process_state& p = processes_[static_cast<std::size_t>(w)];
     if (!p.waits) {
-      p.told = true;
+      p.notified = true;
       continue;
     }
     processor_state& c = processors_[static_cast<std::size_t>(p.processor)];

@@ -54,9 +54,9 @@ class multiprocessor {
   void written(line where) {
     if (lines_[where].awaited) wake(where);
   }
-  /// Asks to be told of the next write to this line.
+  /// Asks to be notified of the next write to this line.
   void wait_for(int process, line where);
-  /// Burns turns until it is told, or not at all if it has been told since it last came back from here.
+  /// Consumes quanta until notified; returns at once if it was notified since its last return.
   void block(int process);
   void no_longer_waits_for(int process, line where);
 
@@ -80,8 +80,8 @@ class multiprocessor {
     std::unique_ptr<schedules::fiber> fiber;
     schedules::fiber* here = nullptr;
     int processor = 0;
-    bool waits = false;  ///< blocked, and nothing it waits for was written since
-    bool told = false;   ///< something it had asked for was written while it did not wait
+    bool waits = false;     ///< blocked, and nothing it waits for was written since
+    bool notified = false;  ///< something it had asked for was written while it did not wait
     bool done = false;
   };
   struct processor_state {

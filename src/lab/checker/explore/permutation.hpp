@@ -9,7 +9,7 @@ namespace kgate::lab {
 
 class permutation {
  public:
-  constexpr permutation() = default;  ///< everyone keeps his number
+  constexpr permutation() = default;  ///< every process keeps its number
   static constexpr permutation of_bits(std::uint32_t bits) {
     permutation p;
     p.bits_ = bits;
