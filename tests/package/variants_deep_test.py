@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The builds that packagers and users make: each configures, builds and does the main job.
+
+usage: variants_deep_test.py SOURCE
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SOURCE = Path()
+EVERYTHING = ("-DKGATE_LAB=ON", "-DKGATE_TESTS=ON", "-DKGATE_BENCH=ON")
+PROGRAMS = ("-DKGATE_LAB=ON", "-DKGATE_TESTS=OFF", "-DKGATE_BENCH=OFF")
+
+
+class Variants(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="kgate-variant-"))
+
+    def tearDown(self):
+        shutil.rmtree(self.folder)
+
+    def run_in(self, *command):
+        done = subprocess.run([str(c) for c in command], cwd=self.folder, capture_output=True, text=True,
+                              env={**os.environ, "KGATE_DIR": str(self.folder)})
+        self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
+        return done.stdout
+
+    def build(self, *options):
+        self.run_in("cmake", "-G", "Ninja", "-S", SOURCE, "-B", self.folder / "b", *options)
+        self.run_in("cmake", "--build", self.folder / "b")
+        kgate = self.folder / "b" / "bin" / "kgate"
+        self.assertEqual(self.run_in(kgate, "run", "-n", "v", "-k", "2", "--", "sh", "-c", "echo slot $KGATE_SLOT"), "slot 0\n")
+        lab = self.folder / "b" / "bin" / "kgate-lab"
+        self.assertIn("holds", self.run_in(lab, "check", "am97-chain-cc", "-N", "2", "-k", "1"))
+
+    def test_release_at_o3_without_our_presets(self):
+        self.build("-DCMAKE_BUILD_TYPE=Release", *EVERYTHING)
+
+    def test_clang(self):
+        if not shutil.which("clang++"):
+            self.skipTest("no clang++")
+        self.build("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_C_COMPILER=clang",
+                   "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON", *EVERYTHING)
+
+    def test_shared_library(self):
+        self.build("-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=ON", *PROGRAMS)
+
+    def test_link_time_optimisation(self):
+        self.build("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON", *PROGRAMS)
+
+    def test_unity(self):
+        self.build("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON", *PROGRAMS)
+
+
+if __name__ == "__main__":
+    SOURCE = Path(sys.argv[1]).resolve()
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[2:]])
