@@ -299,7 +299,28 @@ def documents(tree):
                 yield name, f"a link leads to #{anchor} of {target}, which has no such heading"
 
 
-RULES = [includes, placement, reachable, licence, words, text_form, documents]
+def decisions(tree):
+    """Decision records are numbered without holes."""
+    records = sorted(name for name in tree.files if re.fullmatch(r"docs/decisions/\d{4}-[\w-]+\.md", name))
+    for expected, name in enumerate(records, 1):
+        if int(PurePosixPath(name).name[:4]) != expected:
+            yield name, f"there is no record {expected}, or one twice"
+            return
+
+
+def evidence(tree):
+    """What an algorithm's header names as its evidence exists."""
+    for name, text in tree.headers():
+        if not name.startswith("include/kgate/algorithms/"):
+            continue
+        comment = "\n".join(line for line in text.splitlines() if line.startswith("///"))
+        for path in re.findall(r"\btests/[\w/]+", comment):
+            path = path.rstrip("/")
+            if not any(n.startswith((path + "/", path + ".")) or n == path for n in tree.files):
+                yield name, f"names {path} as evidence, which does not exist"
+
+
+RULES = [decisions, evidence, includes, placement, reachable, licence, words, text_form, documents]
 
 
 def faults(root):

@@ -86,6 +86,9 @@ BAD = [
     ("no changelog", "CHANGELOG.md", None, "documents", "missing"),
     ("no command for the tool", "README.md", lambda t: t.replace("./kgate-lab list", "ls"), "documents", "./kgate-lab"),
     ("no command for the tests", "README.md", lambda t: t.replace("./test\n", ""), "documents", "./test"),
+    ("a hole in the decisions", "docs/decisions/0002-second.md", "# Second\n", "decisions", "no record 1"),
+    ("evidence that does not exist", "include/kgate/algorithms/one.hpp",
+     lambda t: t + "/// Evidence     tests/unit, tests/gone\n", "evidence", "tests/gone"),
     ("a broken link", "docs/architecture.md", lambda t: t + "[gone](gone.md)\n", "documents", "docs/gone.md"),
     ("a broken anchor", "README.md", lambda t: t.replace("#the-tests", "#the-test"), "documents", "no such heading"),
 ]
