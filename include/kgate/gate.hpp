@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// kgate::gate: at most k at a time, between processes; in order, each with a slot number, and nothing is lost when anybody
-/// is killed, whatever he was doing.
+/// kgate::gate: at most k at a time, between processes; in order, each with a slot number, and nothing is lost when a process
+/// is killed, whatever it was doing.
 ///
 ///     kgate::gate gpus("gpu", 4);             // the gate "gpu" of this user, created with 4 slots if there is none
 ///     {
@@ -25,15 +25,32 @@
 #include <string_view>
 #include <vector>
 
+#include "kgate/algorithms/gate_word.hpp"
 #include "kgate/detail/contracts.hpp"
 #include "kgate/gate_error.hpp"
-#include "kgate/algorithms/gate_word.hpp"
 
 namespace kgate {
 
 namespace gate_detail {
 class core;
+
+/// A duration in nanoseconds, 0 if it is not positive, the longest if it is longer than that.
+template <class Rep, class Period>
+std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> time) {
+  using std::chrono::nanoseconds;
+  using wide = std::chrono::duration<long double>;
+  if (!(time > time.zero())) return nanoseconds::zero();
+  if (wide(time) >= wide(nanoseconds::max()) - wide(1)) return nanoseconds::max();
+  return std::chrono::ceil<nanoseconds>(time);
 }
+
+/// What is left until a point in time, which may be any that can be written down.
+template <class Clock, class Duration>
+std::chrono::duration<long double> time_until(std::chrono::time_point<Clock, Duration> time) {
+  using wide = std::chrono::duration<long double>;
+  return wide(time.time_since_epoch()) - wide(Clock::now().time_since_epoch());
+}
+}  // namespace gate_detail
 
 struct gate_options {
   /// Where the gate is. Empty: $KGATE_DIR, or a directory of the user's own (docs/gates.md says which and why).
@@ -50,7 +67,7 @@ struct gate_options {
 };
 
 /// Somebody at a gate.
-struct gate_person {
+struct gate_participant {
   int process = 0;  ///< its number in its own PID namespace
   unsigned user = 0;
   std::string host;
@@ -65,12 +82,13 @@ struct gate_person {
 struct gate_status {
   int slots = 0;
   int free = 0;  ///< below 0 while a gate that was made smaller has not emptied enough
-  std::vector<gate_person> holders;
-  std::vector<gate_person> waiters;
+  std::vector<gate_participant> holders;
+  std::vector<gate_participant> waiters;
   std::uint64_t healed = 0;  ///< how many members died inside or waiting, and were cleared away
 };
 
-/// A gate shared by processes. Safe to use from many threads.
+/// A gate shared by processes. Safe to use from many threads. A child made by fork may destroy what it inherits, which does nothing;
+/// all else it does with that throws gate_error (forked): it opens the gate itself.
 class gate {
  public:
   class member;
@@ -86,21 +104,21 @@ class gate {
   /// Waits for `weight` permits. FIFO from the moment it queues up, which it puts off by up to 2 ms while others come and go
   /// quickly; and so a heavy request at the head holds up light ones behind it. Throws gate_error if
   /// the gate is removed meanwhile, or damaged, or weight is not in 1..slots().
-  permit enter(int weight = 1);
+  [[nodiscard("the permit leaves when it is destroyed")]] permit enter(int weight = 1);
   /// The same until `stop` is requested; nothing then.
-  std::optional<permit> enter(std::stop_token stop, int weight = 1);
+  [[nodiscard]] std::optional<permit> enter(std::stop_token stop, int weight = 1);
   /// Now or not at all. Never passes those who wait.
-  std::optional<permit> try_enter(int weight = 1);
+  [[nodiscard]] std::optional<permit> try_enter(int weight = 1);
   template <class Rep, class Period>
-  std::optional<permit> try_enter_for(std::chrono::duration<Rep, Period> time, int weight = 1);
+  [[nodiscard]] std::optional<permit> try_enter_for(std::chrono::duration<Rep, Period> time, int weight = 1);
   template <class Clock, class Duration>
-  std::optional<permit> try_enter_until(std::chrono::time_point<Clock, Duration> time, int weight = 1);
+  [[nodiscard]] std::optional<permit> try_enter_until(std::chrono::time_point<Clock, Duration> time, int weight = 1);
 
   /// A membership of one's own: the cheapest way to enter again and again. For one thread at a time.
-  member join();
+  [[nodiscard]] member join();
 
   /// Throws gate_error if the file is damaged.
-  int slots() const;
+  [[nodiscard]] int slots() const;
   /// Changes k. Those inside stay; nobody enters until there is room under the new k.
   void resize(int slots);
   /// Who is inside and who waits; clears away the dead.
@@ -127,18 +145,24 @@ class gate::member {
   void enter(int weight = 1) {
     if (weight != 1 || !enter_at_once()) enter_slowly(weight);
   }
-  bool enter(std::stop_token stop, int weight = 1);
-  bool try_enter(int weight = 1) { return (weight == 1 && enter_at_once()) || enter_until(0, weight); }
+  [[nodiscard]] bool enter(std::stop_token stop, int weight = 1);
+  [[nodiscard]] bool try_enter(int weight = 1) { return (weight == 1 && enter_at_once()) || enter_until(0, weight); }
+  /// Times that cannot be represented are for ever, negative ones are now.
   template <class Rep, class Period>
-  bool try_enter_for(std::chrono::duration<Rep, Period> time, int weight = 1) {
-    if (time <= time.zero()) return try_enter(weight);
-    return enter_until(deadline_after(std::chrono::ceil<std::chrono::nanoseconds>(time)), weight);
+  [[nodiscard]] bool try_enter_for(std::chrono::duration<Rep, Period> time, int weight = 1) {
+    const std::chrono::nanoseconds limit = gate_detail::saturated(time);
+    if (limit.count() == 0) return try_enter(weight);
+    return enter_until(deadline_after(limit), weight);
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] bool try_enter_until(std::chrono::time_point<Clock, Duration> time, int weight = 1) {
+    return try_enter_for(gate_detail::time_until(time), weight);
   }
   void leave() {
     if (!leave_at_once()) leave_slowly();
   }
 
-  bool inside() const noexcept { return inside_; }
+  [[nodiscard]] bool inside() const noexcept { return inside_; }
   /// A number 0..k-1 that nobody else inside has. Taken at the first call, given back by leaving.
   int slot();
   /// All slots of a request with a weight.
@@ -160,18 +184,20 @@ class gate::member {
   /// The paths that one compare-and-swap decides. They work on the guess that W is still as this member left it. Then the
   /// operation in W is this member's own and its effect has been applied, so there is nothing to help (invariant G2), and the
   /// guess cannot be out of date unnoticed, for nobody else makes this member the subject of an operation while it is out
-  /// or inside and alive. There is a guess only where the shortcut is right: one permit, nobody waiting, a permit free.
+  /// or inside and alive. There is a guess only where the shortcut is right: one permit, nobody waiting, a permit free, and the
+  /// process that joined.
   bool enter_at_once() {
     using namespace gate_detail;
-    if (word{guess_}.operation() != op::leave) return false;
-    std::uint64_t expected = guess_;
+    std::uint64_t* const my_guess = guess_;
+    std::uint64_t expected = *my_guess;
+    if (word{expected}.operation() != op::leave) return false;
     const std::uint64_t desired = expected + word::seq_one - word::free_one + op_bits(op::enter) - op_bits(op::leave);
     // What is needed afterwards is read before: no load passes the compare-and-swap.
     auto* const my_state = state_;
     auto* const my_time = entered_;
     const std::uint64_t in = out_.at(kind::in).bits;
     if (word_->compare_exchange_strong(expected, desired)) {
-      guess_ = desired;
+      *my_guess = desired;
     } else if (!change(op::enter, expected)) {
       return false;
     }
@@ -183,13 +209,14 @@ class gate::member {
   }
   bool leave_at_once() {
     using namespace gate_detail;
-    if (word{guess_}.operation() != op::enter) return false;
-    std::uint64_t expected = guess_;
+    std::uint64_t* const my_guess = guess_;
+    std::uint64_t expected = *my_guess;
+    if (word{expected}.operation() != op::enter) return false;
     const std::uint64_t desired = expected + word::seq_one + word::free_one + op_bits(op::leave) - op_bits(op::enter);
     auto* const my_state = state_;
     const state out = out_.next_passage();
     if (word_->compare_exchange_strong(expected, desired)) {
-      guess_ = desired;
+      *my_guess = desired;
     } else if (!change(op::leave, expected)) {
       return false;
     }
@@ -214,7 +241,7 @@ class gate::member {
       }
       const word desired = w.next(what, number_, w.free() + permits, false);
       if (word_->compare_exchange_strong(seen, desired.bits)) {
-        guess_ = desired.bits;
+        *guess_ = desired.bits;
         return true;
       }
     }
@@ -227,8 +254,8 @@ class gate::member {
   std::atomic<std::uint64_t>* word_ = nullptr;
   std::atomic<std::uint64_t>* state_ = nullptr;
   std::atomic<std::uint64_t>* entered_ = nullptr;
-  std::uint64_t guess_ = 0;   ///< what this member last made of W
-  gate_detail::state out_{};  ///< its state when it is out; its own record, not what the file says
+  std::uint64_t* guess_ = nullptr;  ///< what this member last made of W; the kernel clears it in a forked child
+  gate_detail::state out_{};        ///< its state when it is out; its own record, not what the file says
   bool inside_ = false;
   std::vector<int> slots_;
   std::uint64_t token_ = 0;
@@ -243,15 +270,17 @@ class gate::permit {
   permit& operator=(permit&& other) noexcept;
   ~permit() { release(); }
 
-  int slot() { return member_->slot(); }
-  std::vector<int> slots() { return member_->slots(); }
-  std::uint64_t token() { return member_->token(); }
+  /// As of the member; not after release().
+  int slot() { return inside().slot(); }
+  std::vector<int> slots() { return inside().slots(); }
+  std::uint64_t token() { return inside().token(); }
   /// Leaves now rather than at the end.
   void release() noexcept;
 
  private:
   friend class gate;
   explicit permit(std::unique_ptr<member> inside) : member_(std::move(inside)) {}
+  member& inside() const;
 
   std::unique_ptr<member> member_;
 };
@@ -265,7 +294,7 @@ std::optional<gate::permit> gate::try_enter_for(std::chrono::duration<Rep, Perio
 
 template <class Clock, class Duration>
 std::optional<gate::permit> gate::try_enter_until(std::chrono::time_point<Clock, Duration> time, int weight) {
-  return try_enter_for(time - Clock::now(), weight);
+  return try_enter_for(gate_detail::time_until(time), weight);
 }
 
 }  // namespace kgate

@@ -20,6 +20,7 @@ enum class gate_errc {
   in_use,          ///< not while somebody is inside or waits
   too_many,        ///< more participants than a gate can have
   removed,         ///< the gate was removed while it was used
+  forked,          ///< the object belongs to the process that forked this one, which must open the gate itself
   system           ///< the system refused; the message has its words
 };
 

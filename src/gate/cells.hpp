@@ -33,9 +33,9 @@ inline void shared_futex_wake(std::atomic<std::uint64_t>& bits) {
 
 class mapped_cells {
  public:
-  void bind(const segment& where) {
+  void bind(segment& where) {
     map_ = &where.map();
-    fd_ = where.fd();
+    locks_ = &where.locks();
     overtakings_ = map_->header.overtakings;
   }
 
@@ -75,8 +75,7 @@ class mapped_cells {
     return used < members_max ? used : members_max;
   }
 
-  /// A lock of one's own never conflicts with oneself, so members of this object are known by name.
-  bool alive(unsigned i) const { return is_mine(i) || locked_by_others(fd_, member_byte(i), 2); }
+  bool alive(unsigned i) const { return locks_->alive(i); }
 
   /// Only a member that sleeps can have been dead for long, so only then is the kernel asked.
   bool grantable(unsigned i) const { return map_->lines[i].parked.load(std::memory_order_relaxed) == 0 || alive(i); }
@@ -91,23 +90,13 @@ class mapped_cells {
 
   void healed() { map_->healed.fetch_add(1, std::memory_order_relaxed); }
 
-  bool is_mine(unsigned i) const { return (mine_[i / 64].load(std::memory_order_relaxed) >> i % 64 & 1) != 0; }
-  void set_mine(unsigned i, bool is) {
-    const std::uint64_t bit = std::uint64_t{1} << i % 64;
-    if (is)
-      mine_[i / 64].fetch_or(bit);
-    else
-      mine_[i / 64].fetch_and(~bit);
-  }
-
   file_layout& map() const { return *map_; }
-  int fd() const { return fd_; }
+  lock_file& locks() const { return *locks_; }
 
  private:
   file_layout* map_ = nullptr;
-  int fd_ = -1;
+  lock_file* locks_ = nullptr;
   std::uint32_t overtakings_ = 0;
-  std::array<std::atomic<std::uint64_t>, members_max / 64> mine_{};
 };
 
 }  // namespace kgate::gate_detail

@@ -74,12 +74,16 @@ std::int64_t now_ns() {
 gate_failure core::open(const std::string& name, int slots, const place& where) {
   if (gate_failure failure = segment_.open(name, slots, where)) return failure;
   cells_.bind(segment_);
+  held_ = std::make_unique<held_bytes[]>(members_max);
   // A file whose counts contradict each other is renewed if nobody uses it, and refused if somebody does.
   bool sound = seems_sound(segment_.map());
-  if (!sound && segment_.lock_maintenance()) {
-    const int size = cells_.size().slots();
-    sound = seems_sound(segment_.map()) || segment_.renew_unused(size);
-    segment_.unlock_maintenance();
+  if (!sound) {
+    held_bytes maintenance;
+    if (gate_failure failure = segment_.lock_maintenance(maintenance)) {
+      segment_.close();
+      return failure;
+    }
+    sound = seems_sound(segment_.map()) || segment_.renew_unused(cells_.size().slots());
   }
   if (!sound) {
     segment_.close();
@@ -93,41 +97,51 @@ gate_failure core::open(const std::string& name, int slots, const place& where) 
 
 gate_failure core::join(std::string_view command, membership& out) {
   for (int tries = 0; tries < 100; ++tries) {
-    if (join_once(command, out)) return {};
+    lock_opening opening = cells_.locks().open_again();
+    if (join_once(command, opening, out)) return {};
+    if (opening.error() != 0) return system_failure("cannot join the gate " + segment_.path(), opening.error());
     usleep(1000);  // all numbers are locked while a gate is renewed, too
   }
   return {gate_errc::too_many, "more than " + std::to_string(members_max) + " participants; a gate cannot have more"};
 }
 
-bool core::join_once(std::string_view command, membership& out) {
+bool core::join_once(std::string_view command, lock_opening& opening, membership& out) {
   file_layout& map = cells_.map();
-  for (unsigned i = 0; i < members_max; ++i) {
-    if (cells_.is_mine(i)) continue;
+  for (unsigned i = 0; i < members_max && opening.error() == 0; ++i) {
     // A number whose member died inside or queued is healed first, without its lock: a joiner that is stopped in between must
     // not make the dead look alive.
     if (cells_.state_of(i).where() != kind::out && !protocol_.heal(i)) continue;
-    if (!lock_byte(cells_.fd(), member_byte(i))) continue;
+    if (!opening.lock(member_byte(i), 1)) continue;
     protocol_.load_and_help();
-    out = {i, cells_.state_of(i)};
-    if (out.out.where() != kind::out) {
-      unlock_byte(cells_.fd(), member_byte(i));
+    const state there = cells_.state_of(i);
+    if (there.where() != kind::out) {
+      opening.unlock(member_byte(i), 1);
       continue;
     }
-    out.out = out.out.at(kind::out);
+    held_bytes held = opening.keep();
+    if (!held) return false;
     std::uint32_t used = map.members_used.load();
     while (used < i + 1 && !map.members_used.compare_exchange_weak(used, i + 1)) {
     }
     describe(map.info[i], command);
     map.lines[i].parked.store(0);
-    cells_.set_mine(i, true);
+    held_[i] = std::move(held);
+    out = {i, there.at(kind::out)};
     return true;
   }
   return false;
 }
 
-void core::part(const membership& m) noexcept {
-  cells_.set_mine(m.number, false);
-  unlock_byte(cells_.fd(), member_byte(m.number));
+void core::part(const membership& m) noexcept { held_[m.number].release(); }
+
+void core::forget_locks() noexcept {
+  for (unsigned i = 0; i < members_max; ++i) held_[i].forget();
+}
+
+gate_failure core::lost_failure() const {
+  return system_failure("cannot find out who is alive at the gate " + segment_.path() +
+                            ": this process closed its descriptors, and its lock files cannot be opened again",
+                        cells_.locks().lost());
 }
 
 /// True when W shows room for a newcomer, false when it is time to queue up.
@@ -197,6 +211,7 @@ entry core::wait(membership& m, const patience& how) {
     if (how.cancelled != nullptr && how.cancelled->load()) return give_up(m, entry::cancelled);
     if (now >= how.deadline_ns) return give_up(m, entry::timed_out);
     if (cells_.word().operation() == op::retired) return give_up(m, entry::removed);
+    if (cells_.locks().lost() != 0) return give_up(m, entry::lost);
     if (position == 0 && rounds % 64 == 63 && !seems_sound(cells_.map())) return give_up(m, entry::damaged);
     const std::int64_t nap = std::min(tending_ns(position, now - began), how.deadline_ns - now);
     const timespec timeout{nap / 1'000'000'000, nap % 1'000'000'000};
@@ -273,12 +288,11 @@ outcome core::resize(membership& m, int slots) {
   return result;
 }
 
-bool core::remove(bool forced) {
+gate_failure core::remove(bool forced) {
   heal_all();
-  if (!protocol_.retire(forced)) return false;
+  if (!protocol_.retire(forced)) return {gate_errc::in_use, segment_.path() + " is in use"};
   for (unsigned j = 0, n = cells_.members(); j < n; ++j) shared_futex_wake(cells_.map().state_bits[j]);
-  segment_.unlink_retired();
-  return true;
+  return segment_.unlink_retired();
 }
 
 int core::heal_all() {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,7 +34,8 @@ enum class entry : unsigned char {
   cancelled,
   removed,
   too_heavy,  ///< the gate became smaller than the weight that was asked for
-  damaged
+  damaged,
+  lost  ///< the kernel cannot be asked who is alive: the descriptor was closed, and the path is gone
 };
 
 /// A member: its number, and its own state when it is out. The state is never read back from the file, to which others write.
@@ -73,8 +75,8 @@ struct picture {
 std::int64_t now_ns();
 
 /// What a map shows. Applies the effect of the word's operation in the copy, so a read-only mapping will do. `alive` is
-/// filled in by asking the kernel if `fd` >= 0.
-picture look(const file_layout& map, int fd);
+/// filled in by asking `locks`, if there are any.
+picture look(const file_layout& map, lock_file* locks = nullptr);
 
 /// Whether the counts agree, as far as can be said: true if the gate changed faster than it could be read.
 bool seems_sound(const file_layout& map);
@@ -96,12 +98,20 @@ class core {
   void advance() { protocol_.advance(); }
   /// A slot for a member that is inside; -1 if the file is damaged.
   int take_slot(const membership& m);
-  std::uint64_t take_token() { return cells_.map().tokens.fetch_add(1) + 1; }
+  /// 0 if the file is damaged.
+  std::uint64_t take_token() {
+    const std::uint64_t token = cells_.map().tokens.fetch_add(1) + 1;
+    return token < tokens_max ? token : 0;
+  }
   bool touch(const membership& m) { return protocol_.touch(m.number, m.inside()); }
 
   outcome resize(membership& m, int slots);
-  /// True if the gate is gone; false if it is in use.
-  bool remove(bool forced);
+  /// Removes the gate. gate_errc::in_use, and nothing is done, if somebody is inside or waits, unless forced.
+  gate_failure remove(bool forced);
+  /// What lost means, for people.
+  gate_failure lost_failure() const;
+  /// In a forked child: the locks are the parent's.
+  void forget_locks() noexcept;
   /// Completes what dead members left. How many there were.
   int heal_all();
 
@@ -111,7 +121,7 @@ class core {
   segment& file() { return segment_; }
 
  private:
-  bool join_once(std::string_view command, membership& out);
+  bool join_once(std::string_view command, lock_opening& opening, membership& out);
   bool look(int weight, std::int64_t until_ns);
   entry wait(membership& m, const patience& how);
   entry give_up(membership& m, entry why);
@@ -119,6 +129,7 @@ class core {
   int tend(unsigned i);
 
   segment segment_;
+  std::unique_ptr<held_bytes[]> held_;  ///< the bytes of this object's members, by their numbers
   mapped_cells cells_;
   protocol<mapped_cells> protocol_{cells_};
 };

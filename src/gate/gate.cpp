@@ -7,22 +7,38 @@
 #include <utility>
 
 #include "gate/core.hpp"
+#include "gate/process_memory.hpp"
 
 namespace kgate {
 
 using namespace gate_detail;
 
-/// What the copies, members and permits of one gate object have in common. Memberships that are not in use are kept: joining
+/// What the members and permits of one gate object have in common. A few memberships that are not in use are kept, since joining
 /// costs system calls.
 struct gate::shared {
+  process_memory memory{members_max};  ///< what members remember of W; a forked child finds it cleared
   gate_detail::core core;
   std::string name;
   std::string command;
   std::mutex mutex;
   std::vector<membership> spare;
 
+  shared() = default;
+  shared(const shared&) = delete;
+  shared& operator=(const shared&) = delete;
+  ~shared() {
+    if (!memory.is_ours()) core.forget_locks();
+  }
+
+  /// A child made by fork has its parent's objects, and must not act in its parent's name.
+  void expect_ours() const {
+    if (!memory.is_ours())
+      throw gate_error({gate_errc::forked,
+                        "gate '" + name + "' was opened by the process that forked this one; open it again here"});
+  }
   membership take() {
-    const std::lock_guard guard(mutex);  // two joiners of one open file would both get the same byte locked
+    expect_ours();
+    const std::lock_guard guard(mutex);
     membership mine;
     if (!spare.empty()) {
       mine = spare.back();
@@ -34,16 +50,16 @@ struct gate::shared {
   }
   void give_back(const membership& mine) noexcept {
     const std::lock_guard guard(mutex);
-    try {
+    if (spare.size() < spare.capacity())
       spare.push_back(mine);
-    } catch (const std::bad_alloc&) {
+    else
       core.part(mine);
-    }
   }
   [[noreturn]] void damaged() const {
     throw gate_error({gate_errc::damaged, "gate '" + name + "' is damaged; run `kgate doctor -n " + name + "`"});
   }
   int slots() const {
+    expect_ours();
     const int there = core.slots();
     if (there == 0) damaged();
     return there;
@@ -52,8 +68,8 @@ struct gate::shared {
 
 namespace {
 
-gate_person to_public(const person& who) {
-  gate_person out;
+gate_participant to_public(const person& who) {
+  gate_participant out;
   out.process = who.process;
   out.user = who.user;
   out.host = who.host;
@@ -67,7 +83,7 @@ gate_person to_public(const person& who) {
 }
 
 /// True if inside, false if time ran out or it was cancelled.
-bool is_inside(entry result, const std::string& name) {
+bool is_inside(entry result, const std::string& name, const core& core) {
   switch (result) {
     case entry::entered:
       return true;
@@ -81,6 +97,8 @@ bool is_inside(entry result, const std::string& name) {
           {gate_errc::bad_slots, "gate '" + name + "' was made smaller than the weight that was waited for"});
     case entry::damaged:
       throw gate_error({gate_errc::damaged, "gate '" + name + "' is damaged; run `kgate doctor -n " + name + "`"});
+    case entry::lost:
+      throw gate_error(core.lost_failure());
   }
   return false;
 }
@@ -95,6 +113,8 @@ gate::gate(std::string_view name, int slots, gate_options options) : shared_(std
   where.mode = options.mode;
   where.overtakings = options.overtakings;
   if (options.group >= 0) where.group = static_cast<gid_t>(options.group);
+  constexpr std::size_t spare_max = 16;
+  shared_->spare.reserve(spare_max);
   if (const gate_failure failure = shared_->core.open(shared_->name, slots, where)) throw gate_error(failure);
 }
 
@@ -137,9 +157,9 @@ void gate::resize(int slots) {
 }
 
 gate_status gate::status() {
-  shared_->core.heal_all();
   shared_->slots();
-  const picture seen = look(shared_->core.cells().map(), -1);
+  shared_->core.heal_all();
+  const picture seen = look(shared_->core.cells().map());
   gate_status out;
   out.slots = seen.slots;
   out.free = seen.free;
@@ -149,7 +169,12 @@ gate_status gate::status() {
   return out;
 }
 
-bool gate::remove(bool forced) { return shared_->core.remove(forced); }
+bool gate::remove(bool forced) {
+  shared_->expect_ours();
+  const gate_failure failure = shared_->core.remove(forced);
+  if (failure && failure.code != gate_errc::in_use) throw gate_error(failure);
+  return !failure;
+}
 
 gate::member::member(std::shared_ptr<shared> owner, unsigned number, gate_detail::state out)
     : out_(out), number_(number), owner_(std::move(owner)) {
@@ -157,6 +182,8 @@ gate::member::member(std::shared_ptr<shared> owner, unsigned number, gate_detail
   word_ = &map.word_bits;
   state_ = &map.state_bits[number];
   entered_ = &map.lines[number].entered_ns;
+  guess_ = owner_->memory.cell(number);
+  *guess_ = 0;
 }
 
 gate::member::member(member&& other) noexcept = default;
@@ -182,8 +209,10 @@ gate::member::~member() { part(); }
 
 void gate::member::part() noexcept {
   if (owner_ == nullptr) return;
-  if (inside_) leave();
-  owner_->give_back({number_, out_});
+  if (owner_->memory.is_ours()) {
+    if (inside_) leave();
+    owner_->give_back({number_, out_});
+  }
   owner_.reset();
 }
 
@@ -205,6 +234,7 @@ bool gate::member::enter(std::stop_token stop, int weight) {
 
 bool gate::member::enter_until(std::int64_t deadline_ns, int weight, const std::atomic<bool>* cancelled) {
   KGATE_EXPECTS(!inside_, "a member that is inside cannot enter");
+  owner_->expect_ours();
   if (const int slots = owner_->slots(); weight < 1 || weight > slots)
     throw gate_error({gate_errc::bad_slots,
                       "a weight of " + std::to_string(weight) + " at a gate with " + std::to_string(slots) + " slots"});
@@ -214,16 +244,17 @@ bool gate::member::enter_until(std::int64_t deadline_ns, int weight, const std::
   how.cancelled = cancelled;
   word became;
   membership mine{number_, out_};
-  guess_ = 0;  // an exception leaves none behind
+  *guess_ = 0;  // an exception leaves none behind
   const entry result = owner_->core.enter(mine, weight, how, became);
   out_ = mine.out;
-  inside_ = is_inside(result, owner_->name);
+  inside_ = is_inside(result, owner_->name, owner_->core);
   guess(became);
   return inside_;
 }
 
 void gate::member::leave_slowly() {
   KGATE_EXPECTS(inside_, "a member that is not inside cannot leave");
+  owner_->expect_ours();
   slots_.clear();
   token_ = 0;
   inside_ = false;
@@ -236,13 +267,15 @@ void gate::member::leave_slowly() {
 
 void gate::member::guess(word made) {
   const bool free = made.operation() == op::enter || made.free() > 0;
-  guess_ = out_.weight() == 1 && !made.waiting() && free ? made.bits : 0;
+  const bool usable = out_.weight() == 1 && !made.waiting() && free && owner_->memory.cleared_by_kernel();
+  *guess_ = usable ? made.bits : 0;
 }
 
 int gate::member::slot() {
   KGATE_EXPECTS(inside_, "only a member that is inside has a slot");
+  owner_->expect_ours();
   if (slots_.empty()) {
-    guess_ = 0;  // leaving has slots to forget: the slow way
+    *guess_ = 0;  // leaving has slots to forget: the slow way
     std::vector<int> taken;
     for (int left = out_.weight(); left > 0; --left) {
       taken.push_back(owner_->core.take_slot({number_, out_}));
@@ -260,11 +293,18 @@ std::vector<int> gate::member::slots() {
 
 std::uint64_t gate::member::token() {
   KGATE_EXPECTS(inside_, "only a member that is inside has a token");
+  owner_->expect_ours();
   if (token_ == 0) {
-    guess_ = 0;
+    *guess_ = 0;
     token_ = owner_->core.take_token();
+    if (token_ == 0) owner_->damaged();
   }
   return token_;
+}
+
+gate::member& gate::permit::inside() const {
+  KGATE_EXPECTS(member_ != nullptr, "a permit that was released or moved from has no slot and no token");
+  return *member_;
 }
 
 gate::permit& gate::permit::operator=(permit&& other) noexcept {

@@ -8,13 +8,15 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kgate/detail/cache_line.hpp"
 #include "kgate/algorithms/gate_word.hpp"
+#include "kgate/detail/cache_line.hpp"
 
 namespace kgate::gate_detail {
 
 inline constexpr std::array<char, 8> magic{'K', 'G', 'A', 'T', 'E', '\r', '\n', '\x1a'};
 inline constexpr std::uint32_t version = 3;
+/// Tokens begin at the time of creation in nanoseconds; nobody gets so far.
+inline constexpr std::uint64_t tokens_max = std::uint64_t{1} << 63;
 
 /// What never changes after creation, guarded by a checksum over all of it.
 struct file_header {
@@ -25,7 +27,9 @@ struct file_header {
   std::uint64_t created_ns;
   std::array<char, 40> boot;  ///< the kernel's boot id: a gate from before a reboot is recognised by it
   std::uint32_t overtakings;  ///< b: how many newcomers may pass the queue between two who are let in from it
-  std::array<char, 44> reserved;
+  std::uint32_t unused;
+  std::uint64_t id;  ///< by chance; names the gate's lock files
+  std::array<char, 32> reserved;
   std::uint64_t checksum;
 };
 static_assert(sizeof(file_header) == 128);
@@ -72,12 +76,5 @@ struct file_layout {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(offsetof(file_layout, word_bits) == sizeof(file_header));
-
-/// Bytes of the file, far behind its end, that participants lock. Member i's own byte is held by the process that
-/// joined, the one after it by a command it started.
-inline constexpr std::int64_t lock_base = std::int64_t{1} << 40;
-inline constexpr std::int64_t maintenance_byte = lock_base - 1;
-constexpr std::int64_t member_byte(unsigned i) { return lock_base + 2 * std::int64_t{i}; }
-constexpr std::int64_t command_byte(unsigned i) { return member_byte(i) + 1; }
 
 }  // namespace kgate::gate_detail

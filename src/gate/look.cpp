@@ -76,7 +76,7 @@ bool seems_sound(const file_layout& map) {
   return true;
 }
 
-picture look(const file_layout& map, int fd) {
+picture look(const file_layout& map, lock_file* locks) {
   frame seen;
   picture result;
   for (int tries = 0; tries < 1000 && !result.settled; ++tries) result.settled = read_once(map, seen);
@@ -91,7 +91,7 @@ picture look(const file_layout& map, int fd) {
     who.member = i;
     who.weight = s.weight();
     identify(map.info[i], who);
-    who.alive = fd < 0 || locked_by_others(fd, member_byte(i), 2);
+    who.alive = locks == nullptr || locks->alive(i);
     if (s.where() == kind::waits) {
       who.since_ns = map.lines[i].queued_ns.load();
       queue.emplace_back(map.lines[i].order.load(), std::move(who));

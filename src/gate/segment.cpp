@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/segment.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 
@@ -19,44 +19,22 @@ namespace kgate::gate_detail {
 
 namespace {
 
-constexpr std::string_view suffix = ".gate";
-
-gate_failure system_failure(const std::string& doing, int error) {
-  const gate_errc code =
-      error == EACCES || error == EPERM || error == EROFS ? gate_errc::no_permission : gate_errc::system;
-  return {code, doing + ": " + std::strerror(error)};
-}
-
 std::uint64_t wall_ns() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-bool fcntl_lock(int fd, int command, short type, std::int64_t start, std::int64_t count, struct flock* out = nullptr) {
-  struct flock range {};
-  range.l_type = type;
-  range.l_whence = SEEK_SET;
-  range.l_start = start;
-  range.l_len = count;
-  int result = 0;
-  do {
-    result = fcntl(fd, command, &range);
-  } while (result < 0 && errno == EINTR);
-  if (out != nullptr) *out = range;
-  return result == 0;
+std::uint64_t random_id() {
+  std::uint64_t id = 0;
+  if (getrandom(&id, sizeof id, 0) != sizeof id) id = wall_ns() ^ static_cast<std::uint64_t>(getpid()) << 40;
+  return id;
 }
 
-bool same_file(int fd, const std::string& path) {
-  struct stat mine {
-  }, there{};
-  return fstat(fd, &mine) == 0 && stat(path.c_str(), &there) == 0 && mine.st_dev == there.st_dev &&
-         mine.st_ino == there.st_ino;
-}
-
-file_header make_header(std::uint32_t overtakings) {
+file_header make_header(std::uint32_t overtakings, std::uint64_t id) {
   file_header header{};
   header.overtakings = overtakings;
+  header.id = id;
   header.magic_bytes = magic;
   header.version_number = version;
   header.members = members_max;
@@ -67,92 +45,49 @@ file_header make_header(std::uint32_t overtakings) {
   return header;
 }
 
-/// Makes the user's own directory in a place everybody may write to, and does not trust one that somebody else made there.
-gate_failure make_default_directory(const std::string& directory) {
-  struct stat there {};
-  if (lstat(directory.c_str(), &there) != 0) {
-    if (mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST)
-      return system_failure("cannot create the directory of your gates, " + directory, errno);
-    if (lstat(directory.c_str(), &there) != 0) return system_failure("cannot use " + directory, errno);
-  }
-  if (!S_ISDIR(there.st_mode) || there.st_uid != geteuid() || (there.st_mode & 022) != 0)
-    return {gate_errc::no_permission,
-            directory + " is not a directory that only you can write to; name another one with --dir or KGATE_DIR"};
+/// Where tokens begin: above all that a gate of this name can have given before, if the clock is right.
+std::uint64_t first_token(std::uint64_t given) { return std::max(given < tokens_max ? given : 0, wall_ns()); }
+
+gate_failure check_filesystem(const std::string& path, const struct statfs& there) {
+  if (const char* bad = unsuitable_filesystem(static_cast<std::uint64_t>(there.f_type)))
+    return {gate_errc::bad_filesystem,
+            path + " is on " + bad +
+                ", where a mapping or a lock is not shared by all who use the file; use a local directory"};
   return {};
 }
 
+/// Keeps the signal for a file that would exceed the limit of this process from ending it: the error is enough.
+class file_size_signal_blocked {
+ public:
+  file_size_signal_blocked() {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &set_, &before_);
+  }
+  file_size_signal_blocked(const file_size_signal_blocked&) = delete;
+  file_size_signal_blocked& operator=(const file_size_signal_blocked&) = delete;
+  ~file_size_signal_blocked() {
+    if (sigismember(&before_, SIGXFSZ) == 0) {
+      const timespec none{};
+      while (sigtimedwait(&set_, nullptr, &none) > 0) {
+      }
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t set_{}, before_{};
+};
+
+/// Links an open file to a path. 0 or an errno.
+int link_open_file(int fd, const std::string& path) {
+  if (linkat(fd, "", AT_FDCWD, path.c_str(), AT_EMPTY_PATH) == 0) return 0;
+  if (errno == EEXIST) return EEXIST;
+  const std::string by_number = "/proc/self/fd/" + std::to_string(fd);
+  return linkat(AT_FDCWD, by_number.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
 }  // namespace
-
-std::string default_directory() {
-  if (const char* chosen = std::getenv("KGATE_DIR"); chosen != nullptr && *chosen != '\0') return chosen;
-  struct stat run_lock {};
-  const bool usable =
-      stat("/run/lock", &run_lock) == 0 && S_ISDIR(run_lock.st_mode) && access("/run/lock", W_OK | X_OK) == 0;
-  return std::string(usable ? "/run/lock" : "/tmp") + "/kgate-" + std::to_string(geteuid());
-}
-
-bool valid_name(std::string_view name) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); };
-  if (name.empty() || name.size() > 64 || !letter(name.front())) return false;
-  return std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || c == '.' || c == '_' || c == '-'; });
-}
-
-std::string path_of(std::string_view directory, std::string_view name) {
-  return std::string(directory) + "/" + std::string(name) + std::string(suffix);
-}
-
-std::vector<std::string> names_in(const std::string& directory) {
-  std::vector<std::string> names;
-  DIR* const listing = opendir(directory.c_str());
-  if (listing == nullptr) return names;
-  while (const dirent* entry = readdir(listing)) {
-    const std::string_view file = entry->d_name;
-    if (file.size() <= suffix.size() || file.substr(file.size() - suffix.size()) != suffix) continue;
-    const std::string_view name = file.substr(0, file.size() - suffix.size());
-    if (valid_name(name)) names.emplace_back(name);
-  }
-  closedir(listing);
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-const char* unsuitable_filesystem(std::uint64_t type) {
-  switch (static_cast<std::uint32_t>(type)) {
-    case 0x6969:
-      return "NFS";
-    case 0xFF534D42:
-    case 0xFE534D42:
-    case 0x517B:
-      return "SMB";
-    case 0x01021997:
-      return "9P";
-    case 0x65735546:
-      return "FUSE";
-    case 0x00C36400:
-      return "Ceph";
-    case 0x0BD00BD0:
-      return "Lustre";
-    case 0x5346414F:
-    case 0x6B414653:
-      return "AFS";
-    case 0x786F4256:
-      return "a VirtualBox shared folder";
-    case 0x47504653:
-      return "GPFS";
-    case 0x19830326:
-      return "BeeGFS";
-    case 0x7461636F:
-      return "OCFS2";
-    case 0x01161970:
-      return "GFS2";
-    case 0x9FA0:
-      return "proc";
-    case 0x62656572:
-      return "sysfs";
-    default:
-      return nullptr;
-  }
-}
 
 std::array<char, 40> boot_id() {
   std::array<char, 40> id{};
@@ -188,17 +123,6 @@ gate_failure verify(const file_header& header, std::uint64_t bytes, const std::s
   return {};
 }
 
-bool lock_byte(int fd, std::int64_t byte) noexcept { return fcntl_lock(fd, F_OFD_SETLK, F_WRLCK, byte, 1); }
-
-void unlock_byte(int fd, std::int64_t byte) noexcept { fcntl_lock(fd, F_OFD_SETLK, F_UNLCK, byte, 1); }
-
-bool locked_by_others(int fd, std::int64_t byte, std::int64_t count) noexcept {
-  // Asked for reading, so that a read lock, which a user without permission to write can take, says nothing.
-  struct flock found {};
-  if (!fcntl_lock(fd, F_OFD_GETLK, F_RDLCK, byte, count, &found)) return true;
-  return found.l_type != F_UNLCK;
-}
-
 gate_failure segment::open(const std::string& name, int slots, const place& where) {
   if (!valid_name(name))
     return {gate_errc::bad_name,
@@ -207,11 +131,8 @@ gate_failure segment::open(const std::string& name, int slots, const place& wher
   if (slots < 0 || slots > slots_max)
     return {gate_errc::bad_slots,
             "a gate has 1 to " + std::to_string(slots_max) + " slots, not " + std::to_string(slots)};
-  const std::string directory = where.directory.empty() ? default_directory() : where.directory;
-  path_ = path_of(directory, name);
-  if (where.directory.empty() && std::getenv("KGATE_DIR") == nullptr) {
-    if (gate_failure failure = make_default_directory(directory)) return failure;
-  }
+  if (gate_failure failure = check_directory(where, slots != 0)) return failure;
+  path_ = path_of(directory_of(where), name);
   gate_failure failure;
   for (int tries = 0; tries < 100; ++tries) {
     const attempt result = open_once(name, slots, where, failure);
@@ -223,40 +144,40 @@ gate_failure segment::open(const std::string& name, int slots, const place& wher
 }
 
 segment::attempt segment::open_once(const std::string& name, int slots, const place& where, gate_failure& failure) {
-  fd_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
-  if (fd_ < 0 && errno == ENOENT) {
+  struct stat there {};
+  failure = {};
+  const int fd = open_regular(path_, O_RDWR, there, failure);
+  if (fd < 0 && failure.code == gate_errc::not_found) {
     if (slots == 0) {
-      failure = {gate_errc::not_found,
-                 "there is no gate '" + name + "' (" + path_ + "); give the number of slots to create it"};
+      failure.text = "there is no gate '" + name + "' (" + path_ + "); give the number of slots to create it";
       return attempt::failed;
     }
     failure = create(name, slots, where);
     return failure ? attempt::failed : attempt::again;
   }
-  if (fd_ < 0) {
-    const int error = errno;
-    failure = system_failure("cannot open gate '" + name + "' (" + path_ + ")", error);
-    if (error == EACCES) failure.text += "; its owner can share it with a group: see SHARING in kgate(7)";
-    return attempt::failed;
-  }
-  writable_ = true;
-  failure = map_file(PROT_READ | PROT_WRITE);
+  if (fd < 0) return attempt::failed;
+  failure = check_owner(path_, there);
+  if (!failure) failure = map_file(fd, there, true);
+  ::close(fd);
+  if (failure) return attempt::failed;
+  failure = open_locks(there);
+  if (failure && file_id::of(path_) != id_) return attempt::again;  // removed meanwhile
   if (failure) return attempt::failed;
   if (is_stale()) {
     failure = renew(slots);
     if (failure) return attempt::failed;
   }
   if (word{map_->word_bits.load()}.operation() == op::retired) {
-    unlink_retired();
-    return attempt::again;
+    failure = unlink_retired();
+    return failure ? attempt::failed : attempt::again;
   }
-  const int there = limit{map_->size_bits.load()}.slots();
-  if (there < 1 || there > slots_max) {
+  const limit size{map_->size_bits.load()};
+  if (!size.valid()) {
     failure = {gate_errc::damaged, path_ + " is damaged; `kgate remove --force` it when nobody uses it"};
     return attempt::failed;
   }
-  if (slots != 0 && there != slots) {
-    failure = {gate_errc::wrong_slots, "gate '" + name + "' has " + std::to_string(there) + " slots, not " +
+  if (slots != 0 && size.slots() != slots) {
+    failure = {gate_errc::wrong_slots, "gate '" + name + "' has " + std::to_string(size.slots()) + " slots, not " +
                                            std::to_string(slots) +
                                            "; leave the number out to use it as it is, or change it: kgate resize -n " +
                                            name + " -k " + std::to_string(slots)};
@@ -265,45 +186,55 @@ segment::attempt segment::open_once(const std::string& name, int slots, const pl
   return attempt::done;
 }
 
-gate_failure segment::open_to_look(const std::string& name, const place& where) {
+gate_failure segment::open_read_only(const std::string& name, const place& where) {
   if (!valid_name(name)) return {gate_errc::bad_name, "'" + name + "' cannot be the name of a gate"};
-  path_ = path_of(where.directory.empty() ? default_directory() : where.directory, name);
-  fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
-  if (fd_ < 0) {
-    if (errno == ENOENT) return {gate_errc::not_found, "there is no gate '" + name + "' (" + path_ + ")"};
-    return system_failure("cannot open gate '" + name + "' (" + path_ + ")", errno);
-  }
-  gate_failure failure = map_file(PROT_READ);
+  if (gate_failure failure = check_directory(where, false)) return failure;
+  path_ = path_of(directory_of(where), name);
+  struct stat there {};
+  gate_failure failure;
+  const int fd = open_regular(path_, O_RDONLY, there, failure);
+  if (fd < 0) return failure;
+  failure = check_owner(path_, there);
+  if (!failure) failure = map_file(fd, there, false);
+  ::close(fd);
   if (failure) close();
   return failure;
 }
 
-gate_failure segment::map_file(int flags) {
-  struct stat there {};
-  if (fstat(fd_, &there) != 0) return system_failure("cannot examine " + path_, errno);
-  if (!S_ISREG(there.st_mode)) return {gate_errc::not_a_gate, path_ + " is not a file"};
+gate_failure segment::map_file(int fd, const struct stat& there, bool writable) {
   struct statfs file_system {};
-  if (fstatfs(fd_, &file_system) == 0) {
-    if (const char* bad = unsuitable_filesystem(static_cast<std::uint64_t>(file_system.f_type)))
-      return {gate_errc::bad_filesystem,
-              path_ + " is on " + bad +
-                  ", where a mapping or a lock is not shared by all who use the file; use a local directory"};
-  }
+  if (fstatfs(fd, &file_system) == 0)
+    if (gate_failure failure = check_filesystem(path_, file_system)) return failure;
   file_header header{};
-  if (pread(fd_, &header, sizeof header, 0) < 0) return system_failure("cannot read " + path_, errno);
+  if (pread(fd, &header, sizeof header, 0) < 0) return system_failure("cannot read " + path_, errno);
   if (gate_failure failure = verify(header, static_cast<std::uint64_t>(there.st_size), path_)) return failure;
-  void* const memory = mmap(nullptr, sizeof(file_layout), flags, MAP_SHARED, fd_, 0);
+  void* const memory =
+      mmap(nullptr, sizeof(file_layout), writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) {
     if (errno == ENODEV)
       return {gate_errc::bad_filesystem, path_ + " is on a file system without shared mappings; use another directory"};
     return system_failure("cannot map " + path_, errno);
   }
   map_ = static_cast<file_layout*>(memory);
+  lock_id_ = header.id;
+  id_ = {there.st_dev, there.st_ino};
   return {};
 }
 
+gate_failure segment::open_locks(const struct stat& gate) {
+  const std::string stem = lock_stem_of(path_, lock_id_);
+  const int error = locks_.open(stem, gate.st_uid);
+  if (error == 0) return {};
+  if (error == ENOENT)
+    return {gate_errc::damaged,
+            path_ + " has lost its lock files (" + stem + ".*); `kgate remove --force` it when nobody uses it"};
+  gate_failure failure = system_failure("cannot open the lock files of " + path_, error);
+  if (error == EACCES) failure.text += "; they are shared like the gate when it is created: see SHARING in kgate(7)";
+  return failure;
+}
+
 gate_failure segment::create(const std::string& name, int slots, const place& where) {
-  const std::string directory = path_.substr(0, path_.rfind('/'));
+  const std::string directory = directory_of(where);
   struct statfs file_system {};
   if (statfs(directory.c_str(), &file_system) != 0) {
     if (errno == ENOENT)
@@ -311,35 +242,51 @@ gate_failure segment::create(const std::string& name, int slots, const place& wh
               "there is no directory " + directory + "; create it, or name another one with --dir"};
     return system_failure("cannot use the directory " + directory, errno);
   }
-  if (const char* bad = unsuitable_filesystem(static_cast<std::uint64_t>(file_system.f_type)))
-    return {gate_errc::bad_filesystem,
-            directory + " is on " + bad +
-                ", where a mapping or a lock is not shared by all who use the file; use a local directory"};
-  // Under a name that is nobody's until all is written, then linked: whoever opens the gate finds it whole.
-  const std::string temporary =
-      directory + "/." + name + "." + std::to_string(getpid()) + "." + std::to_string(wall_ns()) + ".new";
-  const int fd = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (gate_failure failure = check_filesystem(directory, file_system)) return failure;
+  sweep_unfinished(directory, name);
+  // Without a name until all is written: whoever opens the gate finds it whole, and a creator that is killed leaves nothing
+  // but two empty files that nobody asks for and the next creator sweeps.
+  const std::uint64_t id = random_id();
+  const std::string stem = lock_stem_of(path_, id);
+  const std::string temporary = stem + ".new";  // only where the file system has no unnamed files
+  int fd = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  const bool named = fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
+  if (named) fd = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return system_failure("cannot create a gate in " + directory, errno);
   gate_failure failure;
-  const auto first = limit::of(slots, 0).bits;
-  const auto initial = word{}.next(op::none, 0, slots, false).bits;
-  const file_header header = make_header(where.overtakings);
-  // Space is taken now: a hole in the file would be a SIGBUS for somebody when the disk is full.
-  if (const int error = posix_fallocate(fd, 0, sizeof(file_layout)))
-    failure = system_failure("no room for a gate in " + directory, error);
-  else if (pwrite(fd, &first, sizeof first, offsetof(file_layout, size_bits)) != sizeof first ||
-           pwrite(fd, &initial, sizeof initial, offsetof(file_layout, word_bits)) != sizeof initial ||
-           pwrite(fd, &header, sizeof header, 0) != sizeof header)
-    failure = system_failure("cannot write " + temporary, errno);
-  else if (where.group != static_cast<gid_t>(-1) && fchown(fd, static_cast<uid_t>(-1), where.group) != 0)
-    failure = system_failure("cannot give gate '" + name + "' to group " + std::to_string(where.group), errno);
-  else if (fchmod(fd, where.mode) != 0)
-    failure = system_failure("cannot set the mode of gate '" + name + "'", errno);
-  else if (link(temporary.c_str(), path_.c_str()) != 0 && errno != EEXIST)
-    failure = system_failure("cannot create gate '" + name + "' in " + directory, errno);
-  unlink(temporary.c_str());
+  if (const int error = lock_file::create(stem, where.mode, where.group)) {
+    failure = system_failure("cannot create gate '" + name + "' in " + directory, error);
+  } else {
+    failure = write_and_link(fd, name, slots, where, id);
+    if (failure || file_id::of(path_) != file_id::of(fd)) lock_file::unlink(stem);  // or somebody else was first
+  }
+  if (named) unlink(temporary.c_str());
   ::close(fd);
   return failure;
+}
+
+gate_failure segment::write_and_link(int fd, const std::string& name, int slots, const place& where, std::uint64_t id) {
+  const std::string directory = directory_of(where);
+  const file_size_signal_blocked blocked;
+  const auto size = limit::of(slots, 0).bits;
+  const auto initial = word{}.next(op::none, 0, slots, false).bits;
+  const std::uint64_t token = first_token(0);
+  const file_header header = make_header(where.overtakings, id);
+  const auto write_at = [&](const auto& value, std::size_t offset) {
+    return pwrite(fd, &value, sizeof value, static_cast<off_t>(offset)) == static_cast<ssize_t>(sizeof value);
+  };
+  // Space is taken now: a hole in the file would be a SIGBUS for somebody when the disk is full.
+  if (const int error = posix_fallocate(fd, 0, sizeof(file_layout)))
+    return system_failure("no room for a gate in " + directory, error);
+  if (!write_at(size, offsetof(file_layout, size_bits)) || !write_at(initial, offsetof(file_layout, word_bits)) ||
+      !write_at(token, offsetof(file_layout, tokens)) || !write_at(header, 0))
+    return system_failure("cannot write gate '" + name + "' in " + directory, errno);
+  if (where.group != static_cast<gid_t>(-1) && fchown(fd, static_cast<uid_t>(-1), where.group) != 0)
+    return system_failure("cannot give gate '" + name + "' to group " + std::to_string(where.group), errno);
+  if (fchmod(fd, where.mode) != 0) return system_failure("cannot set the mode of gate '" + name + "'", errno);
+  const int error = link_open_file(fd, path_);
+  if (error != 0 && error != EEXIST) return system_failure("cannot create gate '" + name + "' in " + directory, error);
+  return {};
 }
 
 /// Whether the gate is from before the last boot. Without a boot id (no /proc in this container) there is no telling, and no need:
@@ -350,56 +297,100 @@ bool segment::is_stale() const noexcept {
 }
 
 gate_failure segment::renew(int slots) {
-  if (!lock_maintenance()) return system_failure("cannot lock " + path_, errno);
-  gate_failure failure;
-  if (is_stale()) {
-    const int before = limit{map_->size_bits.load()}.slots();
-    const bool known = before >= 1 && before <= slots_max;
-    // If it cannot be had for oneself somebody uses it, so it is not that old: it was made where the boot id cannot be seen.
-    if (known || slots != 0)
-      renew_unused(known ? before : slots);
-    else
-      failure = {gate_errc::damaged,
-                 path_ + " is from before the last boot and damaged; give the number of slots to renew it"};
-  }
-  unlock_maintenance();
-  return failure;
+  held_bytes maintenance;
+  if (gate_failure failure = lock_maintenance(maintenance)) return failure;
+  if (!is_stale()) return {};
+  const limit before{map_->size_bits.load()};
+  if (!before.valid() && slots == 0)
+    return {gate_errc::damaged,
+            path_ + " is from before the last boot and damaged; give the number of slots to renew it"};
+  // If it cannot be had for oneself somebody uses it, so it is not that old: it was made where the boot id cannot be seen.
+  renew_unused(before.valid() ? before.slots() : slots);
+  return {};
 }
 
 void segment::reset(int slots) noexcept {
-  // The header comes last: whoever dies before that leaves a gate that the next one renews again.
-  std::memset(static_cast<void*>(&map_->word_bits), 0, sizeof(file_layout) - offsetof(file_layout, word_bits));
+  // The header comes last: whoever dies before that leaves a gate that the next one renews again. Tokens go on.
+  const std::uint64_t token = first_token(map_->tokens.load());
+  map_->tokens.store(token);
+  std::memset(static_cast<void*>(&map_->word_bits), 0,
+              offsetof(file_layout, tokens) - offsetof(file_layout, word_bits));
+  constexpr std::size_t behind = offsetof(file_layout, tokens) + sizeof map_->tokens;
+  std::memset(reinterpret_cast<char*>(map_) + behind, 0, sizeof(file_layout) - behind);
   map_->size_bits.store(limit::of(slots, 0).bits);
   map_->word_bits.store(word{}.next(op::none, 0, slots, false).bits);
-  map_->header = make_header(map_->header.overtakings);
+  map_->header = make_header(map_->header.overtakings, lock_id_);
 }
 
-bool segment::lock_maintenance() noexcept { return fcntl_lock(fd_, F_OFD_SETLKW, F_WRLCK, maintenance_byte, 1); }
-
-void segment::unlock_maintenance() noexcept { fcntl_lock(fd_, F_OFD_SETLK, F_UNLCK, maintenance_byte, 1); }
+gate_failure segment::lock_maintenance(held_bytes& out) {
+  lock_opening opening = locks_.open_again();
+  constexpr int tries_max = 2000;
+  for (int tries = 0; tries < tries_max; ++tries) {
+    if (opening.lock(maintenance_byte, 1)) {
+      out = opening.keep();
+      if (out) return {};
+    }
+    if (opening.error() != 0) return system_failure("cannot lock " + path_, opening.error());
+    usleep(1000);
+  }
+  return {gate_errc::in_use,
+          path_ + " is being renewed or removed by a process that does not go on; continue or end that process"};
+}
 
 bool segment::renew_unused(int slots) noexcept {
+  if (slots < 1 || slots > slots_max) return false;
   // All members' bytes at once: nobody has one, and nobody can join until this is over.
-  if (slots < 1 || slots > slots_max ||
-      !fcntl_lock(fd_, F_OFD_SETLK, F_WRLCK, lock_base, 2 * std::int64_t{members_max}))
-    return false;
+  lock_opening opening = locks_.open_again();
+  if (!opening.lock(member_byte(0), members_max) || locks_.any_command()) return false;
+  const held_bytes all = opening.keep();
+  if (!all) return false;
   reset(slots);
-  fcntl_lock(fd_, F_OFD_SETLK, F_UNLCK, lock_base, 2 * std::int64_t{members_max});
   return true;
 }
 
-void segment::unlink_retired() noexcept {
-  // The lock belongs to this very file, so nobody can unlink the one that may have taken its place at the path.
-  if (!lock_maintenance()) return;
-  if (same_file(fd_, path_)) unlink(path_.c_str());
-  unlock_maintenance();
+gate_failure segment::unlink_retired() {
+  // The lock belongs to this very gate, so nobody can unlink the one that may have taken its place at the path.
+  held_bytes maintenance;
+  gate_failure failure = lock_maintenance(maintenance);
+  const bool ours = file_id::of(path_) == id_;
+  if (failure) return ours ? failure : gate_failure{};
+  if (ours && unlink(path_.c_str()) != 0) return system_failure("cannot remove " + path_, errno);
+  lock_file::unlink(lock_stem_of(path_, lock_id_));
+  return {};
 }
 
 void segment::close() noexcept {
   if (map_ != nullptr) munmap(map_, sizeof(file_layout));
-  if (fd_ >= 0) ::close(fd_);
   map_ = nullptr;
-  fd_ = -1;
+  locks_.close();
+}
+
+gate_failure remove_unreadable(const std::string& path) {
+  struct stat there {};
+  gate_failure failure;
+  if (lstat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
+    return {gate_errc::not_a_gate, path + " is not a regular file; remove it by other means"};
+  const int fd = open_regular(path, O_RDONLY, there, failure);
+  if (fd < 0) return failure;
+  // Others that remove this file take this lock first, so what is at the path cannot change between the look and the unlink.
+  bool locked = false;
+  for (int tries = 0; tries < 2000 && !locked; ++tries) {
+    locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (!locked) usleep(1000);
+  }
+  file_header header{};
+  const bool whole = pread(fd, &header, sizeof header, 0) == sizeof header &&
+                     !verify(header, static_cast<std::uint64_t>(there.st_size), path);
+  if (!locked)
+    failure = {gate_errc::in_use, path + " is locked by another process"};
+  else if (file_id::of(path) != file_id{there.st_dev, there.st_ino})
+    failure = {};  // it is gone already
+  else if (unlink(path.c_str()) != 0)
+    failure = system_failure("cannot remove " + path, errno);
+  else if (whole)
+    lock_file::unlink(lock_stem_of(path, header.id));
+  ::close(fd);
+  return failure;
 }
 
 }  // namespace kgate::gate_detail

@@ -152,7 +152,7 @@ TEST(gate, growing_lets_waiters_in) {
   const scratch where;
   gate g = where.open("g", 1);
   gate::permit holder = g.enter();
-  std::thread waiter([&] { where.open("g").enter(); });
+  std::thread waiter([&] { static_cast<void>(where.open("g").enter()); });
   until_waiting(g, 1);
   g.resize(2);
   waiter.join();
@@ -191,7 +191,7 @@ TEST(gate, a_waiter_heavier_than_a_smaller_gate_is_refused) {
     EXPECT_FALSE(member.try_enter());
   });
   until_waiting(g, 1);
-  std::thread light([&] { where.open("g").enter(); });
+  std::thread light([&] { static_cast<void>(where.open("g").enter()); });
   until_waiting(g, 2);
   g.resize(2);
   heavy.join();  // while the holder is inside: nobody waits for what cannot come
@@ -242,7 +242,7 @@ TEST(gate, status_says_who) {
   const scratch where;
   gate g = where.open("g", 1, "the holder");
   gate::permit holder = g.enter();
-  std::thread waiter([&] { where.open("g", 0, "the waiter").enter(); });
+  std::thread waiter([&] { static_cast<void>(where.open("g", 0, "the waiter").enter()); });
   until_waiting(g, 1);
   const gate_status seen = g.status();
   ASSERT_EQ(seen.holders.size(), 1U);
@@ -265,7 +265,7 @@ TEST(gate, removing) {
   gate_errc told = gate_errc::none;
   std::thread waiter([&] {
     try {
-      where.open("g").enter();
+      static_cast<void>(where.open("g").enter());
     } catch (const gate_error& error) {
       told = error.code();
     }

@@ -2,8 +2,8 @@
 // kgate run: wait for a slot, run the command in it, give the slot back.
 //
 // Who holds the slot. Two locks that the kernel releases: the wrapper's own (an open-file-description lock, closed on exec) and
-// one that the command takes for itself between vfork and exec: a traditional record lock, which belongs to the process and so
-// survives exec but is not inherited by the command's children. So the slot is taken while the wrapper or the command lives,
+// one that the command takes for itself between vfork and exec: a traditional record lock on a file of its own, which belongs to the
+// process and so survives exec but is not inherited by the command's children. So the slot is taken while the wrapper or the command lives,
 // and processes that the command leaves behind do not keep it.
 #include <fcntl.h>
 #include <signal.h>
@@ -91,7 +91,7 @@ class prepared_command {
 struct launch {
   core& gate;
   membership member;
-  int lock_fd;  ///< another opening of the gate's file, for the command's own lock
+  int lock_fd;  ///< of the gate's .run file, for the command's own lock
   const sigset_t* signals_before;
   const struct sigaction* child_action_before;
   char* const* arguments;
@@ -101,16 +101,8 @@ struct launch {
 };
 
 [[noreturn]] void become_command(launch& it) {
-  // Closing any descriptor of the file drops a record lock, so all others go first.
-  close(it.gate.file().fd());
-  fcntl(it.lock_fd, F_SETFD, 0);
-  struct flock range {};
-  range.l_type = F_WRLCK;
-  range.l_whence = SEEK_SET;
-  range.l_start = command_byte(it.member.number);
-  range.l_len = 1;
   // The lock first, then the touch: a healer that found both locks free now fails, and later ones find this one taken.
-  if (fcntl(it.lock_fd, F_SETLK, &range) != 0 || !it.gate.touch(it.member)) {
+  if (it.gate.file().locks().lock_for_command(it.lock_fd, it.member.number) != 0 || !it.gate.touch(it.member)) {
     it.lost = true;
     _exit(exit_lost);
   }
@@ -157,23 +149,6 @@ sigset_t signals_to_pass_on() {
   return set;
 }
 
-/// Another opening of the gate's file, at a number that commands do not use. -1 if it cannot be had.
-int open_again(core& gate) {
-  const int low = open(gate.file().path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
-  if (low < 0) return -1;
-  struct stat first {
-  }, second{};
-  if (fstat(gate.file().fd(), &first) != 0 || fstat(low, &second) != 0 || first.st_ino != second.st_ino ||
-      first.st_dev != second.st_dev) {
-    close(low);
-    return -1;
-  }
-  const int high = fcntl(low, F_DUPFD_CLOEXEC, 200);
-  if (high < 0) return low;
-  close(low);
-  return high;
-}
-
 /// A gate that was truncated under its users is a SIGBUS; better words than the kernel's.
 void on_bus_error(int) {
   constexpr char text[] = "kgate: the gate's file was cut off while it was used; run `kgate doctor`\n";
@@ -200,6 +175,9 @@ int failed_entry(entry why, const request& asked) {
     case entry::too_heavy:
       complain("gate '" + name + "' was made smaller than --weight " + std::to_string(asked.weight) +
                "; the command was not started");
+      return exit_lost;
+    case entry::lost:
+      complain("gate '" + name + "': its lock files are gone; the command was not started");
       return exit_lost;
     case entry::cancelled:
     case entry::entered:
@@ -233,7 +211,11 @@ int be_seated(const request& asked, const place& where, seat& out) {
     complain(failure.text);
     return exit_error;
   }
-  out.lock_fd = open_again(out.gate);
+  out.lock_fd = out.gate.file().locks().open_for_command();
+  if (out.lock_fd < 0) {
+    complain(system_failure("cannot open the lock files of gate '" + name + "'", errno).text);
+    return exit_error;
+  }
   patience how;
   if (asked.try_once) how.deadline_ns = 0;
   if (asked.timeout_s >= 0)
@@ -247,10 +229,6 @@ int be_seated(const request& asked, const place& where, seat& out) {
   const entry result = out.gate.enter(out.member, asked.weight, how, became);
   line.clear();
   if (result != entry::entered) return failed_entry(result, asked);
-  if (out.lock_fd < 0) {
-    complain("gate '" + name + "' was removed; the command was not started");
-    return exit_lost;
-  }
   return 0;
 }
 
@@ -285,7 +263,6 @@ int run(const request& asked) {
   if (child < 0) {
     complain(std::string("cannot start the command: ") + std::strerror(errno));
   } else {
-    close(mine.lock_fd);
     const int ended = attend(child, signals);
     code = WIFSIGNALED(ended) ? exit_signal + WTERMSIG(ended) : WEXITSTATUS(ended);
     if (it.error != 0) complain(std::string("cannot run '") + command.arguments()[0] + "': " + std::strerror(it.error));

@@ -75,7 +75,9 @@ bool place_of(const request& asked, gate_detail::place& out) {
 }
 
 std::string directory_of(const request& asked) {
-  return asked.dir.empty() ? gate_detail::default_directory() : asked.dir;
+  gate_detail::place where;
+  where.directory = asked.dir;
+  return gate_detail::directory_of(where);
 }
 
 std::string name_of(const request& asked) { return asked.name.empty() ? "default" : asked.name; }

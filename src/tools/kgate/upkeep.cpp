@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // kgate resize, remove, doctor.
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <ctime>
-
 #include "tools/kgate/tool.hpp"
 
 namespace kgate::tool {
@@ -31,11 +24,11 @@ finding examine(const std::string& name, const place& where) {
   bool renewed = false;
   {
     segment before;
-    if (!before.open_to_look(name, where)) renewed = !seems_sound(before.map());
+    if (!before.open_read_only(name, where)) renewed = !seems_sound(before.map());
   }
   if (const gate_failure failure = gate.open(name, 0, where)) return {name, true, failure.text};
   const int healed = gate.heal_all();
-  const picture seen = look(gate.cells().map(), gate.file().fd());
+  const picture seen = look(gate.cells().map(), &gate.file().locks());
   if (renewed)
     return {name, false,
             "its counts contradicted each other; nobody used it, so it was renewed with " + std::to_string(seen.slots) +
@@ -47,24 +40,6 @@ finding examine(const std::string& name, const place& where) {
             "cleared away " + std::to_string(healed) + (healed == 1 ? " participant that" : " participants that") +
                 " had died; " + counts};
   return {name, false, "in order: " + counts};
-}
-
-/// Files that a creation cut short left behind. A minute is long for a creation.
-int sweep(const std::string& directory) {
-  int swept = 0;
-  DIR* const listing = opendir(directory.c_str());
-  if (listing == nullptr) return 0;
-  while (const dirent* entry = readdir(listing)) {
-    const std::string_view file = entry->d_name;
-    if (file.size() < 6 || file.front() != '.' || file.substr(file.size() - 4) != ".new") continue;
-    struct stat there {};
-    if (fstatat(dirfd(listing), entry->d_name, &there, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(there.st_mode) ||
-        time(nullptr) - there.st_mtime < 60)
-      continue;
-    if (unlinkat(dirfd(listing), entry->d_name, 0) == 0) ++swept;
-  }
-  closedir(listing);
-  return swept;
 }
 
 }  // namespace
@@ -102,14 +77,15 @@ int remove(const request& asked) {
     complain(failure.text);
     return failure.code == gate_errc::bad_name ? exit_usage : exit_failed;
   }
-  if (failure) {
-    if (unlink(path_of(directory_of(asked), asked.name).c_str()) != 0) {
-      complain("cannot remove " + path_of(directory_of(asked), asked.name));
-      return exit_failed;
-    }
-  } else if (!gate.remove(asked.force)) {
+  const gate_failure refused =
+      failure ? remove_unreadable(path_of(directory_of(asked), asked.name)) : gate.remove(asked.force);
+  if (refused.code == gate_errc::in_use && !failure && !asked.force) {
     complain("gate '" + asked.name + "' is in use (kgate status -n " + asked.name +
              "); remove it all the same with --force");
+    return exit_failed;
+  }
+  if (refused) {
+    complain(refused.text);
     return exit_failed;
   }
   print(asked.json ? json_done(asked.name, "removed") : asked.name + ": removed\n");
@@ -125,7 +101,7 @@ int doctor(const request& asked) {
     names = names_in(directory);
   else
     names.push_back(asked.name);
-  const int swept = asked.name.empty() ? sweep(directory) : 0;
+  const int swept = asked.name.empty() ? sweep_unfinished(directory, "") : 0;
   std::string out;
   int wrong = 0;
   for (const std::string& name : names) {

@@ -21,12 +21,12 @@ view look_at(const std::string& name, const place& where) {
   out.failure = gate.open(name, 0, where);
   if (!out.failure) {
     gate.heal_all();
-    out.seen = look(gate.cells().map(), gate.file().fd());
+    out.seen = look(gate.cells().map(), &gate.file().locks());
   } else if (out.failure.code == gate_errc::no_permission) {
     segment file;
-    if (const gate_failure failure = file.open_to_look(name, where)) return out;
+    if (const gate_failure failure = file.open_read_only(name, where)) return out;
     out.failure = {};
-    out.seen = look(file.map(), -1);
+    out.seen = look(file.map());
   }
   if (!out.failure && out.seen.settled && !out.seen.sound)
     out.failure = {

@@ -102,7 +102,8 @@ TEST_F(bad_file, a_waiter_learns_of_damage) {
   gate g = where.open("gate");
   gate::permit first = g.enter(), second = g.enter();
   gate_errc told = gate_errc::none;
-  std::thread waiter([&] { told = error_of([&] { gate(std::string_view("gate"), 0, where.options()).enter(); }); });
+  std::thread waiter(
+      [&] { told = error_of([&] { static_cast<void>(gate(std::string_view("gate"), 0, where.options()).enter()); }); });
   while (g.status().waiters.empty()) std::this_thread::yield();
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   file.seekg(128 + 2);
@@ -127,8 +128,10 @@ TEST_F(bad_file, of_somebody_else) {
   chmod(path.c_str(), 0644);  // may look, may not enter
   EXPECT_EQ(as_nobody([&] { where.open("gate"); }), gate_errc::no_permission);
   EXPECT_EQ(as_nobody([&] { where.open("new", 1); }), gate_errc::no_permission);
-  chmod(path.c_str(), 0666);
-  EXPECT_EQ(as_nobody([&] { where.open("gate").enter(); }), gate_errc::none);
+  chmod(path.c_str(), 0666);  // may write to the gate, but not take locks
+  EXPECT_EQ(as_nobody([&] { where.open("gate"); }), gate_errc::no_permission);
+  for (const auto& file : std::filesystem::directory_iterator(where.path())) chmod(file.path().c_str(), 0666);
+  EXPECT_EQ(as_nobody([&] { static_cast<void>(where.open("gate").enter()); }), gate_errc::none);
 }
 
 TEST_F(bad_file, umask_does_not_narrow_the_mode) {

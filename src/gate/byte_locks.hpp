@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Who is alive, by locks that the kernel releases.
+///
+/// A gate has two files beside its own, of no bytes, which only those may open who may also enter:
+///
+///   .NAME.ID.lock   a participant holds an open-file-description lock on its member's byte. The description is kept by a mapping
+///                   and by no descriptor: whatever a process does with its descriptors (a daemon closes them all) does not lose the
+///                   lock, a forked child does not inherit it (MADV_DONTFORK), exec drops it, and so does every death.
+///   .NAME.ID.run    a command that was started holds a record lock on its member's byte, through a descriptor opened for
+///                   reading: it belongs to the process, survives exec, and is not inherited by the command's children.
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "kgate/gate_error.hpp"
+
+namespace kgate::gate_detail {
+
+/// Which file a descriptor or path leads to.
+struct file_id {
+  dev_t device = 0;
+  ino_t inode = 0;
+
+  static file_id of(int fd) noexcept;
+  static file_id of(const std::string& path) noexcept;  ///< does not follow a symbolic link
+  explicit operator bool() const noexcept { return inode != 0; }
+  friend bool operator==(const file_id&, const file_id&) = default;
+};
+
+/// Bytes of a lock file that are locked as long as this object and this process live.
+class held_bytes {
+ public:
+  held_bytes() = default;
+  explicit held_bytes(void* pin) noexcept : pin_(pin) {}
+  held_bytes(held_bytes&& other) noexcept : pin_(std::exchange(other.pin_, nullptr)) {}
+  held_bytes& operator=(held_bytes&& other) noexcept {
+    if (this != &other) {
+      release();
+      pin_ = std::exchange(other.pin_, nullptr);
+    }
+    return *this;
+  }
+  ~held_bytes() { release(); }
+
+  explicit operator bool() const noexcept { return pin_ != nullptr; }
+  void release() noexcept;
+  /// For a forked child, in which the bytes are not held.
+  void forget() noexcept { pin_ = nullptr; }
+
+ private:
+  void* pin_ = nullptr;
+};
+
+/// One opening of a lock file, on which bytes can be locked until they are handed to a mapping.
+class lock_opening {
+ public:
+  explicit lock_opening(int fd, int error) noexcept : fd_(fd), error_(fd < 0 ? error : 0) {}
+  lock_opening(const lock_opening&) = delete;
+  lock_opening& operator=(const lock_opening&) = delete;
+  ~lock_opening();
+
+  /// False if somebody else has one of the bytes, or if error() says so.
+  bool lock(std::int64_t first, std::int64_t count) noexcept;
+  void unlock(std::int64_t first, std::int64_t count) noexcept;
+  /// What is locked stays locked by the result; empty if error() says so.
+  held_bytes keep() noexcept;
+  /// The errno of a call that failed, other than for a lock of somebody else; 0 if there was none.
+  int error() const noexcept { return error_; }
+
+ private:
+  int fd_;
+  int error_;
+};
+
+class lock_file {
+ public:
+  lock_file() = default;
+  lock_file(const lock_file&) = delete;
+  lock_file& operator=(const lock_file&) = delete;
+  ~lock_file() { close(); }
+
+  /// Creates both files. Fails with EEXIST if there is one.
+  static int create(const std::string& stem, mode_t mode, gid_t group) noexcept;
+  static void unlink(const std::string& stem) noexcept;
+
+  /// Opens the files `stem`.lock and `stem`.run, which must belong to `owner`. 0 or an errno.
+  int open(const std::string& stem, uid_t owner);
+  void close() noexcept;
+
+  lock_opening open_again() const noexcept;
+  /// Whether member i, or the command it started, is alive. True as well if that cannot be found out; lost() says so.
+  bool alive(unsigned i) noexcept;
+  /// Whether a command of any member is alive, or that cannot be found out.
+  bool any_command() noexcept;
+  /// An errno if the last question could not be answered, for instance because descriptors were closed and the path is gone.
+  int lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
+  /// A descriptor of the .run file for the lock of a command, opened for reading, at a number that scripts do not use. -1 and
+  /// errno if it cannot be had.
+  int open_for_command() const noexcept;
+  /// In the process of the command, through that descriptor: takes the lock of member i. All other descriptors of the file are
+  /// closed first, for closing one later, or by exec, would drop the lock. 0 or an errno.
+  int lock_for_command(int fd, unsigned i) const noexcept;
+
+ private:
+  enum class answer : unsigned char { free, locked, unknown };
+  answer member_locked(unsigned i) noexcept;
+  answer command_locked(std::int64_t first, std::int64_t count) noexcept;
+  int reopen() const noexcept;
+  int open_run() const noexcept;
+  void close_run(int fd) const noexcept;
+
+  std::string stem_;
+  file_id id_;
+  file_id run_id_;
+  std::atomic<int> asking_{-1};  ///< holds no lock: only for asking, and for opening the file again
+  std::atomic<int> lost_{0};
+};
+
+inline constexpr std::int64_t maintenance_byte = 0;
+constexpr std::int64_t member_byte(unsigned i) { return 1 + std::int64_t{i}; }
+constexpr std::int64_t command_byte(unsigned i) { return i; }
+
+}  // namespace kgate::gate_detail

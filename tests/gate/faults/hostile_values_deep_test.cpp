@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/faults/hostile_values.hpp"
+
+namespace kgate::faults {
+namespace {
+
+TEST(hostile_values_deep, in_every_word) {
+  hostile_words([](std::size_t) { return true; }, false);
+}
+
+TEST(hostile_values_deep, all_the_time) {
+  for (unsigned seed = 100; seed < 120; ++seed) hostile_writer(seed, std::chrono::seconds(3));
+}
+
+}  // namespace
+}  // namespace kgate::faults
