@@ -66,7 +66,7 @@ inline void expect_slot(int slot) {
 }
 
 /// Everything a member that is inside, one that is out, and the gate can do. Documented errors are answers.
-inline void use_all(gate& g, gate::member& inside, gate::member& outside) {
+inline void use_all(gate& g, gate::member& inside, gate::member& outside, bool removes = true) {
   using std::chrono::milliseconds;
   const auto attempt = [](const auto& body) {
     try {
@@ -109,7 +109,7 @@ inline void use_all(gate& g, gate::member& inside, gate::member& outside) {
     if (auto permit = g.try_enter(2))
       for (const int slot : permit->slots()) expect_slot(slot);
   });
-  attempt([&] { (void)g.remove(true); });
+  if (removes) attempt([&] { (void)g.remove(true); });
 }
 
 /// One word with one hostile value while a member is inside with two permits. In a process of its own.
@@ -208,8 +208,8 @@ inline void hostile_writer(unsigned seed, std::chrono::milliseconds time) {
         const scratch where;
         { const gate created = where.open("gate", 3); }
         std::atomic<bool> over{false};
+        scribbler file(where.path() + "/gate.gate");
         std::thread writer([&] {
-          scribbler file(where.path() + "/gate.gate");
           std::mt19937_64 random(seed);
           while (!over.load()) {
             // Behind the header; half of it where most happens.
@@ -226,7 +226,7 @@ inline void hostile_writer(unsigned seed, std::chrono::milliseconds time) {
               try {
                 gate g = where.open("gate", 0);
                 gate::member inside = g.join(), outside = g.join();
-                if (inside.try_enter_for(std::chrono::milliseconds(2))) use_all(g, inside, outside);
+                if (inside.try_enter_for(std::chrono::milliseconds(2))) use_all(g, inside, outside, false);
               } catch (const gate_error&) {
                 try {
                   (void)where.open("gate", 3);
