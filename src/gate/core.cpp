@@ -108,6 +108,7 @@ gate_failure core::join(std::string_view command, membership& out) {
 bool core::join_once(std::string_view command, lock_opening& opening, membership& out) {
   file_layout& map = cells_.map();
   for (unsigned i = 0; i < members_max && opening.error() == 0; ++i) {
+    if (held_[i]) continue;
     // A number whose member died inside or queued is healed first, without its lock: a joiner that is stopped in between must
     // not make the dead look alive.
     if (cells_.state_of(i).where() != kind::out && !protocol_.heal(i)) continue;

@@ -379,15 +379,15 @@ gate_failure remove_unreadable(const std::string& path) {
     if (!locked) usleep(1000);
   }
   file_header header{};
-  const bool whole = pread(fd, &header, sizeof header, 0) == sizeof header &&
-                     !verify(header, static_cast<std::uint64_t>(there.st_size), path);
+  const bool has_locks = pread(fd, &header, sizeof header, 0) == sizeof header && header.magic_bytes == magic &&
+                         header.checksum == checksum_of(header);
   if (!locked)
     failure = {gate_errc::in_use, path + " is locked by another process"};
   else if (file_id::of(path) != file_id{there.st_dev, there.st_ino})
     failure = {};  // it is gone already
   else if (unlink(path.c_str()) != 0)
     failure = system_failure("cannot remove " + path, errno);
-  else if (whole)
+  else if (has_locks)
     lock_file::unlink(lock_stem_of(path, header.id));
   ::close(fd);
   return failure;

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <limits>
 #include <set>
 #include <thread>
 
@@ -345,6 +346,56 @@ TEST(gate, many_threads_of_one_object) {
   expect_whole(where, "g", 3);
 }
 
+/// The longest time is for ever, not less than now; the shortest is now, and not for ever.
+TEST(gate, times_of_any_length) {
+  const scratch where;
+  gate g = where.open("g", 1);
+  std::optional<gate::permit> holder = g.enter();
+  using clock = std::chrono::steady_clock;
+  EXPECT_FALSE(g.try_enter_until(clock::time_point::min()).has_value());
+  EXPECT_FALSE(g.try_enter_until(std::chrono::time_point<clock, std::chrono::hours>::min()).has_value());
+  EXPECT_FALSE(g.try_enter_for(std::chrono::hours::min()).has_value());
+  EXPECT_FALSE(g.try_enter_for(std::chrono::duration<double>(std::numeric_limits<double>::quiet_NaN())).has_value());
+  std::atomic<int> inside{0};
+  std::vector<std::thread> waiters;
+  const auto wait = [&](auto time) {
+    waiters.emplace_back([&, time] {
+      gate::member member = where.open("g").join();
+      if (member.try_enter_for(time)) ++inside;
+    });
+  };
+  wait(std::chrono::hours::max());
+  wait(std::chrono::nanoseconds::max());
+  wait(std::chrono::duration<double>(std::numeric_limits<double>::infinity()));
+  wait(std::chrono::duration<float, std::ratio<31'556'952>>(1e30F));
+  waiters.emplace_back([&] {
+    gate::member member = where.open("g").join();
+    if (member.try_enter_until(clock::time_point::max())) ++inside;
+    member.leave();
+    if (member.try_enter_until(std::chrono::time_point<std::chrono::system_clock, std::chrono::hours>::max())) ++inside;
+  });
+  until_waiting(g, 5);
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(inside, 0);
+  holder.reset();
+  for (std::thread& t : waiters) t.join();
+  EXPECT_EQ(inside, 6);
+}
+
+TEST(gate, destroyed_members_give_their_numbers_back) {
+  const scratch where;
+  gate g = where.open("g", 2);
+  for (int round = 0; round < 2; ++round) {
+    std::vector<gate::member> members;
+    for (int i = 0; i < 1024; ++i) members.push_back(g.join());
+    EXPECT_THROW(static_cast<void>(where.open("g").join()), gate_error);
+  }
+  gate other = where.open("g");
+  std::vector<gate::member> members;
+  for (int i = 0; i < 1000; ++i) members.push_back(other.join());
+  expect_whole(where, "g", 2);
+}
+
 TEST(gate_misuse, is_told) {
   const scratch where;
   gate g = where.open("g", 1);
@@ -353,6 +404,11 @@ TEST(gate_misuse, is_told) {
   EXPECT_DEATH(member.slot(), "only a member that is inside");
   member.enter();
   EXPECT_DEATH(member.enter(), "inside cannot enter");
+  member.leave();
+  gate::permit permit = g.enter();
+  permit.release();
+  EXPECT_DEATH(permit.slot(), "a permit that was released");
+  EXPECT_DEATH(permit.token(), "a permit that was released");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 namespace {
 
 using namespace kgate::tool;
+namespace gate_detail = kgate::gate_detail;
 
 int dispatch(const request& asked) {
   const std::string_view command = asked.command->name;
@@ -34,6 +35,14 @@ int main(int argc, char** argv) {
   if (asked.help) {
     print(help_text(asked.command, asked.help_long));
     return exit_ok;
+  }
+  const bool runs = std::string_view(asked.command->name) == "run";
+  expect_truncation(runs ? exit_lost : exit_failed);
+  gate_detail::place where;
+  where.directory = asked.dir;
+  if (const kgate::gate_failure failure = gate_detail::check_directory(where, false)) {
+    complain(failure.text);
+    return runs ? exit_error : exit_failed;
   }
   const int code = dispatch(asked);
   // The command's output is its own; what this program printed must have arrived.

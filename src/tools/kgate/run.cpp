@@ -149,13 +149,6 @@ sigset_t signals_to_pass_on() {
   return set;
 }
 
-/// A gate that was truncated under its users is a SIGBUS; better words than the kernel's.
-void on_bus_error(int) {
-  constexpr char text[] = "kgate: the gate's file was cut off while it was used; run `kgate doctor`\n";
-  if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(exit_lost);
-  _exit(exit_lost);
-}
-
 int failed_entry(entry why, const request& asked) {
   const std::string name = name_of(asked);
   switch (why) {
@@ -201,6 +194,7 @@ int be_seated(const request& asked, const place& where, seat& out) {
     complain(failure.text);
     return failure.code == gate_errc::bad_name ? exit_usage : exit_error;
   }
+  if (out.gate.slots() == 0) return failed_entry(entry::damaged, asked);
   if (asked.weight > out.gate.slots()) {
     complain("--weight " + std::to_string(asked.weight) + " is more than the " + std::to_string(out.gate.slots()) +
              " slots of gate '" + name + "'");
@@ -235,7 +229,6 @@ int be_seated(const request& asked, const place& where, seat& out) {
 }  // namespace
 
 int run(const request& asked) {
-  signal(SIGBUS, on_bus_error);
   place where;
   if (!place_of(asked, where)) return exit_usage;
   seat mine;
@@ -243,8 +236,9 @@ int run(const request& asked) {
   std::string slot;
   for (int left = asked.weight; left > 0; --left)
     slot += (slot.empty() ? "" : ",") + std::to_string(mine.gate.take_slot(mine.member));
-  if (slot.find('-') != std::string::npos) return failed_entry(entry::damaged, asked);
-  prepared_command command(asked, slot, mine.gate.slots(), mine.gate.take_token());
+  const std::uint64_t token = mine.gate.take_token();
+  if (slot.find('-') != std::string::npos || token == 0) return failed_entry(entry::damaged, asked);
+  prepared_command command(asked, slot, mine.gate.slots(), token);
 
   const sigset_t signals = signals_to_pass_on();
   sigset_t before;
@@ -254,7 +248,6 @@ int run(const request& asked) {
   child_action.sa_handler =
       SIG_DFL;  // a parent may have left SIGCHLD ignored, and then there would be nothing to wait for
   sigaction(SIGCHLD, &child_action, &child_action_before);
-  signal(SIGBUS, SIG_DFL);
 
   launch it{mine.gate,           mine.member,          mine.lock_fd, &before, &child_action_before,
             command.arguments(), command.environment()};
@@ -265,6 +258,7 @@ int run(const request& asked) {
   } else {
     const int ended = attend(child, signals);
     code = WIFSIGNALED(ended) ? exit_signal + WTERMSIG(ended) : WEXITSTATUS(ended);
+    expect_truncation(code);
     if (it.error != 0) complain(std::string("cannot run '") + command.arguments()[0] + "': " + std::strerror(it.error));
     if (it.lost) complain("the slot was lost before the command could start");
   }

@@ -2,6 +2,7 @@
 #include "tools/kgate/tool.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,7 +50,20 @@ std::string lookup(const char* database, int key_field, const std::string& key, 
   return found;
 }
 
+volatile sig_atomic_t truncation_code = exit_failed;
+
+void on_bus_error(int) {
+  constexpr char text[] = "kgate: the gate's file was cut off while it was used; run `kgate doctor`\n";
+  if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(truncation_code);
+  _exit(truncation_code);
+}
+
 }  // namespace
+
+void expect_truncation(int code) {
+  truncation_code = code;
+  signal(SIGBUS, on_bus_error);
+}
 
 void complain(std::string_view text) {
   const std::string line = "kgate: " + std::string(text) + "\n";

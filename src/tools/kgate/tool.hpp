@@ -21,6 +21,9 @@ int resize(const request& asked);
 int remove(const request& asked);
 int doctor(const request& asked);
 
+/// A gate that is cut off under its users is a SIGBUS for them. From now on that is said, and ends this process with `code`.
+void expect_truncation(int code);
+
 /// To standard error, with "kgate: " before it.
 void complain(std::string_view text);
 void print(std::string_view text);

@@ -99,9 +99,7 @@ int inside_of(const view& gate) { return gate.seen.slots - gate.seen.free; }
 
 }  // namespace
 
-paint paint::for_stdout() {
-  return {wants_colour(STDOUT_FILENO)};
-}
+paint paint::for_stdout() { return {wants_colour(STDOUT_FILENO)}; }
 
 std::string paint::operator()(const char* code, const std::string& text) const {
   return on ? std::string("\033[") + code + "m" + text + "\033[0m" : text;

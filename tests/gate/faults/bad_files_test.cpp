@@ -2,6 +2,7 @@
 #include "gate/faults/bad_files.hpp"
 
 #include <grp.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -174,6 +175,7 @@ TEST_F(bad_file, from_before_a_reboot) {
       std::_Exit(0);
     });
   }
+  const std::uint64_t token = where.open("gate").enter(2).token();
   std::string old = slurp(path);
   gate_detail::file_header header{};
   std::memcpy(&header, old.data(), sizeof header);
@@ -187,6 +189,38 @@ TEST_F(bad_file, from_before_a_reboot) {
   gate renewed("gate", 2, there);
   EXPECT_EQ(renewed.slots(), 2);
   EXPECT_TRUE(renewed.status().holders.empty());
+  EXPECT_GT(renewed.enter().token(), token) << "tokens went back";
+}
+
+/// A remover that finds its file replaced leaves the newer one alone.
+TEST_F(bad_file, a_newer_gate_is_not_removed_with_an_older_one) {
+  spill(path, "no gate");
+  const int older = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(flock(older, LOCK_EX), 0);  // another remover, which has looked at the file and not yet removed it
+  gate_failure failure;
+  std::thread late([&] { failure = gate_detail::remove_unreadable(path); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::filesystem::remove(path);
+  gate newer = where.open("gate", 2);
+  close(older);
+  late.join();
+  EXPECT_FALSE(failure);
+  expect_whole(where, "gate", 2);
+}
+
+/// One who holds the maintenance lock and is stopped holds up nobody for long, and nobody who does not need it.
+TEST_F(bad_file, a_stopped_remover) {
+  gate_detail::segment stopped;
+  ASSERT_FALSE(stopped.open("gate", 0, {.directory = where.path()}));
+  gate_detail::held_bytes maintenance;
+  ASSERT_FALSE(stopped.lock_maintenance(maintenance));
+  expect_whole(where, "gate", 2);
+  std::string bad = slurp(path);
+  bad[128 + 2] = static_cast<char>(bad[128 + 2] ^ 1);  // W.free: the newcomer has to renew it
+  spill(path, bad);
+  EXPECT_EQ(opening(), gate_errc::in_use);
+  maintenance.release();
+  expect_whole(where, "gate", 2);
 }
 
 TEST(bad_place, file_systems_that_do_not_share) {
