@@ -59,14 +59,14 @@ struct gate_options {
   unsigned mode = 0600;
   /// The group of a gate that is created, by number; -1: that of the process or directory.
   int group = -1;
-  /// Of a gate that is created: how many newcomers may pass those who wait between two who are let in from the queue. 0: none, first
+  /// Of a gate that is created: how many newcomers may pass the waiters between two grants from the queue. 0: none, first
   /// come first served. More is faster when many compete for short passages, and less fair.
   unsigned overtakings = 0;
   /// What others see as the command of this process. Empty: the program's own name.
   std::string command;
 };
 
-/// Somebody at a gate.
+/// A member inside or waiting.
 struct gate_participant {
   int process = 0;  ///< its number in its own PID namespace
   unsigned user = 0;
@@ -107,7 +107,7 @@ class gate {
   [[nodiscard("the permit leaves when it is destroyed")]] permit enter(int weight = 1);
   /// The same until `stop` is requested; nothing then.
   [[nodiscard]] std::optional<permit> enter(std::stop_token stop, int weight = 1);
-  /// Now or not at all. Never passes those who wait.
+  /// Now or not at all. Never passes waiters.
   [[nodiscard]] std::optional<permit> try_enter(int weight = 1);
   template <class Rep, class Period>
   [[nodiscard]] std::optional<permit> try_enter_for(std::chrono::duration<Rep, Period> time, int weight = 1);
@@ -121,7 +121,7 @@ class gate {
   [[nodiscard]] int slots() const;
   /// Changes k. Those inside stay; nobody enters until there is room under the new k.
   void resize(int slots);
-  /// Who is inside and who waits; clears away the dead.
+  /// The holders and the waiters, after healing dead members.
   gate_status status();
   /// Removes the gate. False, and nothing is done, if somebody is inside or waits, unless forced: then waiters get
   /// gate_error, and those inside stay inside a gate that nobody else sees.

@@ -159,7 +159,7 @@ held_bytes lock_opening::keep() noexcept {
 }
 
 int lock_file::create(const std::string& stem, mode_t mode, gid_t group) noexcept {
-  // Only who may also write to the gate may take locks: a reader's locks could keep others out.
+  // Only a user that may write to the gate may take locks: a reader's locks could keep others out.
   const mode_t both = ((mode & 0222) << 1 | (mode & 0222)) & 0666;
   if (const int error = create_empty(stem + ".lock", both, group)) return error;
   const int error = create_empty(stem + ".run", both, group);

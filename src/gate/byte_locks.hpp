@@ -3,7 +3,7 @@
 
 /// Who is alive, by locks that the kernel releases.
 ///
-/// A gate has two files beside its own, of no bytes, which only those may open who may also enter:
+/// A gate has two files beside its own, of no bytes, which only participants may open:
 ///
 ///   .NAME.ID.lock   a participant holds an open-file-description lock on its member's byte. The description is kept by a mapping
 ///                   and by no descriptor: whatever a process does with its descriptors (a daemon closes them all) does not lose the

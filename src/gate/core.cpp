@@ -19,11 +19,11 @@ namespace {
 constexpr int spins_next = 600;
 constexpr std::int64_t spinning_ns = 20'000;
 
-/// Before a member queues up it looks on for a while, as long as the gate moves: short passages then follow each other at the
-/// speed of those who run, and nobody has to be woken. It gives up, and queues, when nothing has happened for `still_ns` (whoever
-/// is inside stays, or does not run), and after `looking_ns` in any case: from then on its place is certain.
+/// Before a member queues up it spins for a while, as long as the gate moves: short passages then follow each other at the speed of
+/// running processes, without wake-ups. It queues when nothing has happened for `still_ns` (the holder stays inside, or does not
+/// run), and after `spinning_max_ns` in any case: its position is certain from then on.
 constexpr std::int64_t still_ns = 50'000;
-constexpr std::int64_t looking_ns = 2'000'000;
+constexpr std::int64_t spinning_max_ns = 2'000'000;
 constexpr int pauses_min = 16;
 constexpr int pauses_max = 256;
 
@@ -33,9 +33,9 @@ std::uint64_t wall_coarse_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// How long a waiter sleeps before it looks after the gate: the head often, for it is the one who notices that a holder
+/// How long a waiter sleeps before it heals what it depends on: the head often, for it is the one that notices that a holder
 /// died; those behind it less and less, so that a long queue costs little. Their sum over a queue of n is O(log n).
-std::int64_t tending_ns(int position, std::int64_t waited_ns) {
+std::int64_t healing_interval_ns(int position, std::int64_t waited_ns) {
   constexpr std::int64_t ms = 1'000'000;
   if (position == 0) return waited_ns < 1000 * ms ? ms : 4 * ms;
   return std::min<std::int64_t>(2 + 2 * position, position < 200 ? 40 : 200) * ms;
@@ -60,7 +60,8 @@ void describe(member_info& info, std::string_view command) {
   const std::uint32_t odd = info.version.load(std::memory_order_relaxed) | 1;
   info.version.exchange(odd);  // a read-modify-write, so that no word is written before it
   for (std::size_t i = 0; i < member_info::words; ++i) info.word_bits[i].store(words[i], std::memory_order_relaxed);
-  info.version.store(odd + 1, std::memory_order_release);  // partner: the first read of version in identify (look.cpp)
+  info.version.store(odd + 1,
+                     std::memory_order_release);  // partner: the first read of version in identify (snapshot.cpp)
 }
 
 }  // namespace
@@ -71,7 +72,7 @@ std::int64_t now_ns() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-gate_failure core::open(const std::string& name, int slots, const place& where) {
+gate_failure core::open(const std::string& name, int slots, const location& where) {
   if (gate_failure failure = segment_.open(name, slots, where)) return failure;
   cells_.bind(segment_);
   held_ = std::make_unique<held_bytes[]>(members_max);
@@ -146,13 +147,13 @@ gate_failure core::lost_failure() const {
 }
 
 /// True when W shows room for a newcomer, false when it is time to queue up.
-bool core::look(int weight, std::int64_t until_ns) {
+bool core::spin_before_queueing(int weight, std::int64_t until_ns) {
   std::int64_t moved = now_ns();
   std::uint64_t seq = cells_.word().seq();
   for (int pauses = pauses_min, round = 0;; pauses = std::min(2 * pauses, pauses_max), ++round) {
     const word w = cells_.word();
     if (w.operation() == op::retired || protocol_.has_room(w, weight)) return moved <= until_ns;
-    for (int i = 0; i < pauses; ++i) cpu_relax();  // every look takes the word away from those who use it
+    for (int i = 0; i < pauses; ++i) cpu_relax();  // every read takes the cache line away from those that use it
     if (round >= 8) sched_yield();                 // whoever is inside may be waiting for this core
     const std::int64_t now = now_ns();
     if (w.seq() != seq) moved = now;
@@ -161,13 +162,13 @@ bool core::look(int weight, std::int64_t until_ns) {
   }
 }
 
-entry core::enter(membership& m, int weight, const patience& how, word& became) {
+entry core::enter(membership& m, int weight, const wait_options& how, word& became) {
   became = {};
   m.out = m.out.with_weight(weight);
-  bool looks = how.looks_first;
-  std::int64_t looks_until = 0;  // however often somebody else is faster
+  bool spins = how.spins_first;
+  std::int64_t spins_until = 0;  // however often somebody else is faster
   for (int tries = 0;; ++tries) {
-    const bool may_queue = how.deadline_ns != 0 && !looks;
+    const bool may_queue = how.deadline_ns != 0 && !spins;
     switch (protocol_.request(m.number, m.out, may_queue, became)) {
       case outcome::entered:
         return entered_now(m);
@@ -177,9 +178,9 @@ entry core::enter(membership& m, int weight, const patience& how, word& became) 
         cells_.map().lines[m.number].queued_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
         return wait(m, how);
       case outcome::refused:
-        if (looks) {
-          if (looks_until == 0) looks_until = now_ns() + looking_ns;
-          looks = look(weight, looks_until);
+        if (spins) {
+          if (spins_until == 0) spins_until = now_ns() + spinning_max_ns;
+          spins = spin_before_queueing(weight, spins_until);
           break;
         }
         // Nobody need be waiting, so nobody need have noticed that a holder died.
@@ -188,7 +189,7 @@ entry core::enter(membership& m, int weight, const patience& how, word& became) 
   }
 }
 
-entry core::wait(membership& m, const patience& how) {
+entry core::wait(membership& m, const wait_options& how) {
   const unsigned i = m.number;
   member_line& line = cells_.map().lines[i];
   auto& bits = cells_.map().state_bits[i];
@@ -199,13 +200,13 @@ entry core::wait(membership& m, const patience& how) {
   if (position == 0 && how.deadline_ns - began > spinning_ns)
     for (int spin = 0; spin < spins_next && waits(); ++spin) {
       cpu_relax();
-      // Where nobody grants it must take: rarely enough not to take the word away from those who use it.
+      // Where nobody grants it must take: rarely enough not to take the cache line away from those that use it.
       if (cells_.overtakings() > 0 && spin % 64 == 63 && cells_.word().free() > 0) protocol_.advance();
     }
   line.parked.store(1);
   for (unsigned rounds = 0; waits(); ++rounds) {
-    // The first look comes before the first sleep: a holder may have died before anybody waited.
-    position = tend(i);
+    // Healing comes before the first sleep: a holder may have died before anybody waited.
+    position = heal_predecessors(i);
     if (!waits()) break;
     if (how.progress != nullptr) how.progress(how.progress_argument, position);
     const std::int64_t now = now_ns();
@@ -214,7 +215,7 @@ entry core::wait(membership& m, const patience& how) {
     if (cells_.word().operation() == op::retired) return give_up(m, entry::removed);
     if (cells_.locks().lost() != 0) return give_up(m, entry::lost);
     if (position == 0 && rounds % 64 == 63 && !seems_sound(cells_.map())) return give_up(m, entry::damaged);
-    const std::int64_t nap = std::min(tending_ns(position, now - began), how.deadline_ns - now);
+    const std::int64_t nap = std::min(healing_interval_ns(position, now - began), how.deadline_ns - now);
     const timespec timeout{nap / 1'000'000'000, nap % 1'000'000'000};
     line.parked.store(1);
     if (waits()) shared_futex_wait(bits, static_cast<std::uint32_t>(queued.bits), &timeout);
@@ -241,8 +242,8 @@ entry core::entered_now(const membership& m) {
   return entry::entered;
 }
 
-/// Looks after the gate for queued member i: applies what is pending, buries the dead it depends on. Its position.
-int core::tend(unsigned i) {
+/// For queued member i: applies what is pending and heals the dead members that i waits for. Its position in the queue.
+int core::heal_predecessors(unsigned i) {
   for (;;) {
     protocol_.load_and_help();
     if (cells_.state_of(i).where() != kind::waits) return 0;

@@ -20,9 +20,9 @@ namespace kgate::gate_detail {
 inline constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
 
 /// How a member waits.
-struct patience {
+struct wait_options {
   std::int64_t deadline_ns = forever;               ///< on the monotonic clock; 0: do not wait at all
-  bool looks_first = false;                         ///< may look for a free permit for a while before it queues up
+  bool spins_first = false;                         ///< may spin for a free permit for a while before it queues up
   const std::atomic<bool>* cancelled = nullptr;     ///< looked at whenever the waiter wakes
   void (*progress)(void*, int position) = nullptr;  ///< called now and then while waiting
   void* progress_argument = nullptr;
@@ -46,29 +46,29 @@ struct membership {
   state inside() const { return out.at(kind::in); }
 };
 
-/// Somebody inside or waiting, for people to look at.
-struct person {
+/// A member inside or waiting, as shown to users.
+struct participant {
   unsigned member = 0;
   int process = 0;
   unsigned user = 0;
   int weight = 0;
-  int slot = -1;               ///< the first, for those inside who took one
-  int position = 0;            ///< from 1, for those who wait
+  int slot = -1;               ///< the first, for a holder that took one
+  int position = 0;            ///< from 1, for a waiter
   std::uint64_t since_ns = 0;  ///< wall clock
   bool alive = true;
   std::string host;
   std::string command;
 };
 
-struct picture {
+struct snapshot {
   int slots = 0;
   int free = 0;
   bool settled = false;  ///< false: the gate changed faster than it could be read; numbers may not fit together
   bool sound = false;    ///< the counts agree (invariants G3 and G4)
   bool retired = false;
   std::uint64_t healed = 0;
-  std::vector<person> holders;
-  std::vector<person> waiters;
+  std::vector<participant> holders;
+  std::vector<participant> waiters;
 };
 
 /// The monotonic clock.
@@ -76,14 +76,14 @@ std::int64_t now_ns();
 
 /// What a map shows. Applies the effect of the word's operation in the copy, so a read-only mapping will do. `alive` is
 /// filled in by asking `locks`, if there are any.
-picture look(const file_layout& map, lock_file* locks = nullptr);
+snapshot take_snapshot(const file_layout& map, lock_file* locks = nullptr);
 
 /// Whether the counts agree, as far as can be said: true if the gate changed faster than it could be read.
 bool seems_sound(const file_layout& map);
 
 class core {
  public:
-  gate_failure open(const std::string& name, int slots, const place& where);
+  gate_failure open(const std::string& name, int slots, const location& where);
 
   /// A membership for this process, or why there is none. The command is what others see.
   gate_failure join(std::string_view command, membership& out);
@@ -92,9 +92,9 @@ class core {
 
   /// The member asks for `weight` permits and waits as long as `how` allows. `became` is what W was made by the member itself,
   /// or 0: the guess with which its next operation begins.
-  entry enter(membership& m, int weight, const patience& how, word& became);
+  entry enter(membership& m, int weight, const wait_options& how, word& became);
   void leave(membership& m, word& became);
-  /// Lets in who may enter: after a leave that saw somebody wait.
+  /// Grants the waiters that may enter: after a leave that saw one.
   void advance() { protocol_.advance(); }
   /// A slot for a member that is inside; -1 if the file is damaged.
   int take_slot(const membership& m);
@@ -122,11 +122,11 @@ class core {
 
  private:
   bool join_once(std::string_view command, lock_opening& opening, membership& out);
-  bool look(int weight, std::int64_t until_ns);
-  entry wait(membership& m, const patience& how);
+  bool spin_before_queueing(int weight, std::int64_t until_ns);
+  entry wait(membership& m, const wait_options& how);
   entry give_up(membership& m, entry why);
   entry entered_now(const membership& m);
-  int tend(unsigned i);
+  int heal_predecessors(unsigned i);
 
   segment segment_;
   std::unique_ptr<held_bytes[]> held_;  ///< the bytes of this object's members, by their numbers

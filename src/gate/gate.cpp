@@ -68,7 +68,7 @@ struct gate::shared {
 
 namespace {
 
-gate_participant to_public(const person& who) {
+gate_participant to_public(const participant& who) {
   gate_participant out;
   out.process = who.process;
   out.user = who.user;
@@ -108,7 +108,7 @@ bool is_inside(entry result, const std::string& name, const core& core) {
 gate::gate(std::string_view name, int slots, gate_options options) : shared_(std::make_shared<shared>()) {
   shared_->name = std::string(name);
   shared_->command = options.command.empty() ? program_invocation_short_name : options.command;
-  place where;
+  location where;
   where.directory = std::move(options.directory);
   where.mode = options.mode;
   where.overtakings = options.overtakings;
@@ -159,13 +159,13 @@ void gate::resize(int slots) {
 gate_status gate::status() {
   shared_->slots();
   shared_->core.heal_all();
-  const picture seen = look(shared_->core.cells().map());
+  const snapshot seen = take_snapshot(shared_->core.cells().map());
   gate_status out;
   out.slots = seen.slots;
   out.free = seen.free;
   out.healed = seen.healed;
-  for (const person& who : seen.holders) out.holders.push_back(to_public(who));
-  for (const person& who : seen.waiters) out.waiters.push_back(to_public(who));
+  for (const participant& who : seen.holders) out.holders.push_back(to_public(who));
+  for (const participant& who : seen.waiters) out.waiters.push_back(to_public(who));
   return out;
 }
 
@@ -238,9 +238,9 @@ bool gate::member::enter_until(std::int64_t deadline_ns, int weight, const std::
   if (const int slots = owner_->slots(); weight < 1 || weight > slots)
     throw gate_error({gate_errc::bad_slots,
                       "a weight of " + std::to_string(weight) + " at a gate with " + std::to_string(slots) + " slots"});
-  patience how;
+  wait_options how;
   how.deadline_ns = deadline_ns;
-  how.looks_first = deadline_ns == forever;
+  how.spins_first = deadline_ns == forever;
   how.cancelled = cancelled;
   word became;
   membership mine{number_, out_};

@@ -26,7 +26,7 @@ struct file_header {
   std::uint64_t file_bytes;
   std::uint64_t created_ns;
   std::array<char, 40> boot;  ///< the kernel's boot id: a gate from before a reboot is recognised by it
-  std::uint32_t overtakings;  ///< b: how many newcomers may pass the queue between two who are let in from it
+  std::uint32_t overtakings;  ///< b: how many newcomers may pass the queue between two grants
   std::uint32_t unused;
   std::uint64_t id;  ///< by chance; names the gate's lock files
   std::array<char, 32> reserved;
@@ -42,7 +42,7 @@ struct alignas(cache_line) member_line {
   std::atomic<std::uint32_t> parked;      ///< it sleeps, or is about to: granting it takes a wake-up
 };
 
-/// Who a member is. For people: nothing depends on it.
+/// Who a member is, as shown to users; nothing depends on it.
 struct identity {
   std::uint32_t user;
   std::int32_t process;
@@ -50,7 +50,7 @@ struct identity {
   std::array<char, 120> command;
 };
 
-/// An identity in words, so that a reader may look while it is written; `version` is odd meanwhile, and another one afterwards.
+/// An identity in words, so that it can be read while it is written; `version` is odd meanwhile, and another one afterwards.
 struct alignas(cache_line) member_info {
   static constexpr std::size_t words = sizeof(identity) / sizeof(std::uint64_t);
 

@@ -24,7 +24,7 @@ constexpr std::string_view suffix = ".gate";
 
 std::string directory_part(std::string_view path) { return std::string(path.substr(0, path.rfind('/'))); }
 
-bool is_users_own(const place& where) { return where.directory.empty() && std::getenv("KGATE_DIR") == nullptr; }
+bool is_users_own(const location& where) { return where.directory.empty() && std::getenv("KGATE_DIR") == nullptr; }
 
 std::string users_own_directory() {
   struct stat run_lock {};
@@ -70,13 +70,13 @@ gate_failure system_failure(const std::string& doing, int error) {
   return {code, std::move(text)};
 }
 
-std::string directory_of(const place& where) {
+std::string directory_of(const location& where) {
   if (!where.directory.empty()) return where.directory;
   const char* const chosen = std::getenv("KGATE_DIR");
   return chosen != nullptr ? chosen : users_own_directory();
 }
 
-gate_failure check_directory(const place& where, bool create) {
+gate_failure check_directory(const location& where, bool create) {
   const std::string directory = directory_of(where);
   if (directory.empty())
     return {gate_errc::not_found, "KGATE_DIR is set and empty; unset it, or let it name a directory"};

@@ -15,22 +15,22 @@
 
 namespace kgate::gate_detail {
 
-struct place {
-  std::string directory;  ///< empty: the default place
+struct location {
+  std::string directory;  ///< empty: $KGATE_DIR or the user's own
   mode_t mode = 0600;     ///< of a gate this call creates; umask does not narrow it
   gid_t group = static_cast<gid_t>(-1);
   unsigned overtakings = 0;  ///< of a gate this call creates
 };
 
-/// The directory of a place: the one it names, else $KGATE_DIR, else a directory of the user's own below /run/lock, which is local to
+/// The directory of a location: the one it names, else $KGATE_DIR, else a directory of the user's own below /run/lock, which is local to
 /// the host, meant for locks, emptied by a reboot and, unlike /dev/shm and $XDG_RUNTIME_DIR, by nothing else: systemd-logind
 /// deletes what a user has in those two at logout. Where /run/lock is not open to users (a property of the host, not of
 /// the moment or of this process): below /tmp.
-std::string directory_of(const place& where);
+std::string directory_of(const location& where);
 
 /// Whether the directory may be used: KGATE_DIR must not be empty, and the user's own directory must be one that only the user can
 /// write to. Creates the latter if `create` is set.
-gate_failure check_directory(const place& where, bool create);
+gate_failure check_directory(const location& where, bool create);
 
 bool valid_name(std::string_view name);
 std::string path_of(std::string_view directory, std::string_view name);

@@ -123,7 +123,7 @@ gate_failure verify(const file_header& header, std::uint64_t bytes, const std::s
   return {};
 }
 
-gate_failure segment::open(const std::string& name, int slots, const place& where) {
+gate_failure segment::open(const std::string& name, int slots, const location& where) {
   if (!valid_name(name))
     return {gate_errc::bad_name,
             "'" + name +
@@ -143,7 +143,7 @@ gate_failure segment::open(const std::string& name, int slots, const place& wher
   return {gate_errc::system, path_ + " is created and removed again and again by others; try again"};
 }
 
-segment::attempt segment::open_once(const std::string& name, int slots, const place& where, gate_failure& failure) {
+segment::attempt segment::open_once(const std::string& name, int slots, const location& where, gate_failure& failure) {
   struct stat there {};
   failure = {};
   const int fd = open_regular(path_, O_RDWR, there, failure);
@@ -186,7 +186,7 @@ segment::attempt segment::open_once(const std::string& name, int slots, const pl
   return attempt::done;
 }
 
-gate_failure segment::open_read_only(const std::string& name, const place& where) {
+gate_failure segment::open_read_only(const std::string& name, const location& where) {
   if (!valid_name(name)) return {gate_errc::bad_name, "'" + name + "' cannot be the name of a gate"};
   if (gate_failure failure = check_directory(where, false)) return failure;
   path_ = path_of(directory_of(where), name);
@@ -233,7 +233,7 @@ gate_failure segment::open_locks(const struct stat& gate) {
   return failure;
 }
 
-gate_failure segment::create(const std::string& name, int slots, const place& where) {
+gate_failure segment::create(const std::string& name, int slots, const location& where) {
   const std::string directory = directory_of(where);
   struct statfs file_system {};
   if (statfs(directory.c_str(), &file_system) != 0) {
@@ -265,7 +265,8 @@ gate_failure segment::create(const std::string& name, int slots, const place& wh
   return failure;
 }
 
-gate_failure segment::write_and_link(int fd, const std::string& name, int slots, const place& where, std::uint64_t id) {
+gate_failure segment::write_and_link(int fd, const std::string& name, int slots, const location& where,
+                                     std::uint64_t id) {
   const std::string directory = directory_of(where);
   const file_size_signal_blocked blocked;
   const auto size = limit::of(slots, 0).bits;

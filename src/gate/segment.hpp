@@ -29,9 +29,9 @@ class segment {
   ~segment() { close(); }
 
   /// Opens gate `name`; creates it with `slots` if there is none. With slots = 0 it must exist.
-  gate_failure open(const std::string& name, int slots, const place& where);
+  gate_failure open(const std::string& name, int slots, const location& where);
   /// Opens for reading only: no locks, nothing is changed.
-  gate_failure open_read_only(const std::string& name, const place& where);
+  gate_failure open_read_only(const std::string& name, const location& where);
   void close() noexcept;
 
   bool is_open() const noexcept { return map_ != nullptr; }
@@ -48,9 +48,9 @@ class segment {
 
  private:
   enum class attempt { done, failed, again };
-  attempt open_once(const std::string& name, int slots, const place& where, gate_failure& failure);
-  gate_failure create(const std::string& name, int slots, const place& where);
-  gate_failure write_and_link(int fd, const std::string& name, int slots, const place& where, std::uint64_t id);
+  attempt open_once(const std::string& name, int slots, const location& where, gate_failure& failure);
+  gate_failure create(const std::string& name, int slots, const location& where);
+  gate_failure write_and_link(int fd, const std::string& name, int slots, const location& where, std::uint64_t id);
   gate_failure map_file(int fd, const struct stat& there, bool writable);
   gate_failure open_locks(const struct stat& gate);
   bool is_stale() const noexcept;

@@ -91,7 +91,7 @@ TEST(gate, overtaking_is_bounded) {
   int passages = 0;
   for (; !in.load() && passages < 1000; ++passages) {
     passing.leave();
-    passing.enter();  // passes the one who waits, or waits for him
+    passing.enter();  // passes the waiter, or waits behind it
   }
   EXPECT_LE(passages, 5);
   passing.leave();

@@ -10,41 +10,41 @@ namespace {
 using namespace kgate::tool;
 namespace gate_detail = kgate::gate_detail;
 
-int dispatch(const request& asked) {
-  const std::string_view command = asked.command->name;
-  if (command == "run") return run(asked);
-  if (command == "status") return status(asked);
-  if (command == "list") return list(asked);
-  if (command == "top") return top(asked);
-  if (command == "resize") return resize(asked);
-  if (command == "remove") return remove(asked);
-  return doctor(asked);
+int dispatch(const request& options) {
+  const std::string_view command = options.command->name;
+  if (command == "run") return run(options);
+  if (command == "status") return status(options);
+  if (command == "list") return list(options);
+  if (command == "top") return top(options);
+  if (command == "resize") return resize(options);
+  if (command == "remove") return remove(options);
+  return doctor(options);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  request asked;
+  request options;
   std::string problem;
-  if (!parse(argc, argv, asked, problem)) {
+  if (!parse(argc, argv, options, problem)) {
     complain(problem);
-    complain(asked.command != nullptr ? std::string("`kgate ") + asked.command->name + " --help` tells more"
-                                      : "`kgate --help` tells more");
+    complain(options.command != nullptr ? std::string("`kgate ") + options.command->name + " --help` tells more"
+                                        : "`kgate --help` tells more");
     return exit_usage;
   }
-  if (asked.help) {
-    print(help_text(asked.command, asked.help_long));
+  if (options.help) {
+    print(help_text(options.command, options.help_long));
     return exit_ok;
   }
-  const bool runs = std::string_view(asked.command->name) == "run";
+  const bool runs = std::string_view(options.command->name) == "run";
   expect_truncation(runs ? exit_lost : exit_failed);
-  gate_detail::place where;
-  where.directory = asked.dir;
+  gate_detail::location where;
+  where.directory = options.dir;
   if (const kgate::gate_failure failure = gate_detail::check_directory(where, false)) {
     complain(failure.text);
     return runs ? exit_error : exit_failed;
   }
-  const int code = dispatch(asked);
+  const int code = dispatch(options);
   // The command's output is its own; what this program printed must have arrived.
   if (std::fflush(stdout) != 0) {
     complain("cannot write to standard output");

@@ -59,8 +59,8 @@ struct queue_line {
 /// The strings of the command, with its slot put in.
 class prepared_command {
  public:
-  prepared_command(const request& asked, const std::string& slot, int slots, std::uint64_t token) {
-    for (const char* word : asked.words) {
+  prepared_command(const request& options, const std::string& slot, int slots, std::uint64_t token) {
+    for (const char* word : options.words) {
       std::string text = word;
       for (std::size_t at = text.find("{slot}"); at != std::string::npos; at = text.find("{slot}", at + slot.size()))
         text.replace(at, 6, slot);
@@ -74,7 +74,7 @@ class prepared_command {
         ours |= std::strncmp(*entry, name, std::strlen(name)) == 0;
       if (!ours) environment_.push_back(*entry);
     }
-    settings_ = {"KGATE_NAME=" + name_of(asked), "KGATE_SLOT=" + slot, "KGATE_SLOTS=" + std::to_string(slots),
+    settings_ = {"KGATE_NAME=" + name_of(options), "KGATE_SLOT=" + slot, "KGATE_SLOTS=" + std::to_string(slots),
                  "KGATE_TOKEN=" + std::to_string(token)};
     for (std::string& setting : settings_) environment_.push_back(setting.data());
     environment_.push_back(nullptr);
@@ -149,11 +149,11 @@ sigset_t signals_to_pass_on() {
   return set;
 }
 
-int failed_entry(entry why, const request& asked) {
-  const std::string name = name_of(asked);
+int failed_entry(entry why, const request& options) {
+  const std::string name = name_of(options);
   switch (why) {
     case entry::timed_out:
-      if (asked.try_once) {
+      if (options.try_once) {
         complain("no slot of gate '" + name + "' is free; see `kgate status -n " + name + "`");
         return exit_refused;
       }
@@ -166,7 +166,7 @@ int failed_entry(entry why, const request& asked) {
       complain("gate '" + name + "' is damaged; run `kgate doctor -n " + name + "`");
       return exit_lost;
     case entry::too_heavy:
-      complain("gate '" + name + "' was made smaller than --weight " + std::to_string(asked.weight) +
+      complain("gate '" + name + "' was made smaller than --weight " + std::to_string(options.weight) +
                "; the command was not started");
       return exit_lost;
     case entry::lost:
@@ -179,28 +179,28 @@ int failed_entry(entry why, const request& asked) {
   return exit_error;
 }
 
-struct seat {
+struct held_slot {
   core gate;
   membership member;
   int lock_fd = -1;
 };
 
 /// Opens the gate, joins it and waits for the slot: 0, or the exit code.
-int be_seated(const request& asked, const place& where, seat& out) {
-  const std::string name = name_of(asked);
-  gate_failure failure = out.gate.open(name, asked.slots, where);
-  if (failure.code == gate_errc::not_found && asked.slots == 0) failure = out.gate.open(name, 1, where);
+int acquire_slot(const request& options, const location& where, held_slot& out) {
+  const std::string name = name_of(options);
+  gate_failure failure = out.gate.open(name, options.slots, where);
+  if (failure.code == gate_errc::not_found && options.slots == 0) failure = out.gate.open(name, 1, where);
   if (failure) {
     complain(failure.text);
     return failure.code == gate_errc::bad_name ? exit_usage : exit_error;
   }
-  if (out.gate.slots() == 0) return failed_entry(entry::damaged, asked);
-  if (asked.weight > out.gate.slots()) {
-    complain("--weight " + std::to_string(asked.weight) + " is more than the " + std::to_string(out.gate.slots()) +
+  if (out.gate.slots() == 0) return failed_entry(entry::damaged, options);
+  if (options.weight > out.gate.slots()) {
+    complain("--weight " + std::to_string(options.weight) + " is more than the " + std::to_string(out.gate.slots()) +
              " slots of gate '" + name + "'");
     return exit_usage;
   }
-  failure = out.gate.join(joined(asked.words), out.member);
+  failure = out.gate.join(joined(options.words), out.member);
   if (failure) {
     complain(failure.text);
     return exit_error;
@@ -210,35 +210,35 @@ int be_seated(const request& asked, const place& where, seat& out) {
     complain(system_failure("cannot open the lock files of gate '" + name + "'", errno).text);
     return exit_error;
   }
-  patience how;
-  if (asked.try_once) how.deadline_ns = 0;
-  if (asked.timeout_s >= 0)
-    how.deadline_ns = asked.timeout_s > 1e9 ? forever : now_ns() + std::llround(asked.timeout_s * 1e9);
+  wait_options how;
+  if (options.try_once) how.deadline_ns = 0;
+  if (options.timeout_s >= 0)
+    how.deadline_ns = options.timeout_s > 1e9 ? forever : now_ns() + std::llround(options.timeout_s * 1e9);
   queue_line line{name};
-  if (!asked.quiet && isatty(STDERR_FILENO) != 0) {
+  if (!options.quiet && isatty(STDERR_FILENO) != 0) {
     how.progress = queue_line::progress;
     how.progress_argument = &line;
   }
   word became;
-  const entry result = out.gate.enter(out.member, asked.weight, how, became);
+  const entry result = out.gate.enter(out.member, options.weight, how, became);
   line.clear();
-  if (result != entry::entered) return failed_entry(result, asked);
+  if (result != entry::entered) return failed_entry(result, options);
   return 0;
 }
 
 }  // namespace
 
-int run(const request& asked) {
-  place where;
-  if (!place_of(asked, where)) return exit_usage;
-  seat mine;
-  if (const int code = be_seated(asked, where, mine)) return code;
+int run(const request& options) {
+  location where;
+  if (!location_of(options, where)) return exit_usage;
+  held_slot mine;
+  if (const int code = acquire_slot(options, where, mine)) return code;
   std::string slot;
-  for (int left = asked.weight; left > 0; --left)
+  for (int left = options.weight; left > 0; --left)
     slot += (slot.empty() ? "" : ",") + std::to_string(mine.gate.take_slot(mine.member));
   const std::uint64_t token = mine.gate.take_token();
-  if (slot.find('-') != std::string::npos || token == 0) return failed_entry(entry::damaged, asked);
-  prepared_command command(asked, slot, mine.gate.slots(), token);
+  if (slot.find('-') != std::string::npos || token == 0) return failed_entry(entry::damaged, options);
+  prepared_command command(options, slot, mine.gate.slots(), token);
 
   const sigset_t signals = signals_to_pass_on();
   sigset_t before;

@@ -72,29 +72,29 @@ void complain(std::string_view text) {
 
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-bool place_of(const request& asked, gate_detail::place& out) {
-  out.directory = asked.dir;
-  if (!asked.group.empty()) {
-    const long number = group_number(asked.group);
+bool location_of(const request& options, gate_detail::location& out) {
+  out.directory = options.dir;
+  if (!options.group.empty()) {
+    const long number = group_number(options.group);
     if (number < 0) {
-      complain("there is no group '" + asked.group + "'");
+      complain("there is no group '" + options.group + "'");
       return false;
     }
     out.group = static_cast<gid_t>(number);
     out.mode = 0660;
   }
-  out.overtakings = static_cast<unsigned>(asked.overtake);
-  if (asked.mode >= 0) out.mode = static_cast<mode_t>(asked.mode);
+  out.overtakings = static_cast<unsigned>(options.overtake);
+  if (options.mode >= 0) out.mode = static_cast<mode_t>(options.mode);
   return true;
 }
 
-std::string directory_of(const request& asked) {
-  gate_detail::place where;
-  where.directory = asked.dir;
+std::string directory_of(const request& options) {
+  gate_detail::location where;
+  where.directory = options.dir;
   return gate_detail::directory_of(where);
 }
 
-std::string name_of(const request& asked) { return asked.name.empty() ? "default" : asked.name; }
+std::string name_of(const request& options) { return options.name.empty() ? "default" : options.name; }
 
 std::string user_name(unsigned user) {
   static unsigned last_user = ~0U;

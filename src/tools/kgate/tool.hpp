@@ -13,13 +13,13 @@
 
 namespace kgate::tool {
 
-int run(const request& asked);
-int status(const request& asked);
-int list(const request& asked);
-int top(const request& asked);
-int resize(const request& asked);
-int remove(const request& asked);
-int doctor(const request& asked);
+int run(const request& options);
+int status(const request& options);
+int list(const request& options);
+int top(const request& options);
+int resize(const request& options);
+int remove(const request& options);
+int doctor(const request& options);
 
 /// A gate that is cut off under its users is a SIGBUS for them. From now on that is said, and ends this process with `code`.
 void expect_truncation(int code);
@@ -29,9 +29,9 @@ void complain(std::string_view text);
 void print(std::string_view text);
 
 /// Where the gate is or shall be. False if the group is unknown, which has been said.
-bool place_of(const request& asked, gate_detail::place& out);
-std::string directory_of(const request& asked);
-std::string name_of(const request& asked);
+bool location_of(const request& options, gate_detail::location& out);
+std::string directory_of(const request& options);
+std::string name_of(const request& options);
 
 std::string user_name(unsigned user);
 /// -1 if there is no such group.

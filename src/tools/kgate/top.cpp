@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "tools/kgate/views.hpp"
+#include "tools/kgate/status.hpp"
 
 namespace kgate::tool {
 
@@ -57,26 +57,26 @@ std::string clock_text() {
   return text;
 }
 
-std::vector<std::string> all_lines(const request& asked, const std::string& sort, const paint& colour,
+std::vector<std::string> all_lines(const request& options, const std::string& sort, const paint& colour,
                                    std::size_t width) {
   std::vector<std::string> lines;
-  for (const view& gate : views_of(asked)) {
+  for (const view& gate : gate_views(options)) {
     if (gate.failure) {
       lines.push_back(gate.name + ": " + gate.failure.text);
       continue;
     }
     for (std::string& line : lines_of(gate, sort, colour, width)) lines.push_back(std::move(line));
   }
-  if (lines.empty()) lines.push_back("no gates in " + directory_of(asked));
+  if (lines.empty()) lines.push_back("no gates in " + directory_of(options));
   return lines;
 }
 
-std::string page(const request& asked, const std::string& sort, const paint& colour) {
+std::string page(const request& options, const std::string& sort, const paint& colour) {
   const winsize size = terminal_size();
   std::string head = "kgate top  " + clock_text() + "  order: " + sort + "   [s]lot [t]ime [u]ser [c]ommand [q]uit";
   if (head.size() > size.ws_col) head.resize(size.ws_col);
   std::string out = "\033[H" + colour("7", head) + "\033[K\r\n";
-  const std::vector<std::string> lines = all_lines(asked, sort, colour, size.ws_col);
+  const std::vector<std::string> lines = all_lines(options, sort, colour, size.ws_col);
   const std::size_t room = size.ws_row > 2 ? size.ws_row - 2U : 1U;
   for (std::size_t i = 0; i < lines.size() && i < room; ++i) {
     if (i + 1 == room && lines.size() > room)
@@ -97,17 +97,17 @@ char key() {
 
 }  // namespace
 
-int top(const request& asked) {
-  std::string sort = asked.sort.empty() ? "slot" : asked.sort;
+int top(const request& options) {
+  std::string sort = options.sort.empty() ? "slot" : options.sort;
   const paint colour = paint::for_stdout();
-  if (asked.once || isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0) {
-    for (const std::string& line : all_lines(asked, sort, colour, 0)) print(line + "\n");
+  if (options.once || isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0) {
+    for (const std::string& line : all_lines(options, sort, colour, 0)) print(line + "\n");
     return exit_ok;
   }
   for (const int ending : {SIGINT, SIGTERM, SIGHUP}) signal(ending, on_end);
   const screen on_screen;
   while (ended == 0) {
-    print(page(asked, sort, colour));
+    print(page(options, sort, colour));
     std::fflush(stdout);
     switch (key()) {
       case 's':

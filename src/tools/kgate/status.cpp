@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kgate status, kgate list.
-#include "tools/kgate/views.hpp"
+#include "tools/kgate/status.hpp"
 
 #include <unistd.h>
 
@@ -15,18 +15,18 @@ using namespace gate_detail;
 
 namespace {
 
-view look_at(const std::string& name, const place& where) {
+view view_of(const std::string& name, const location& where) {
   view out{name, {}, {}};
   core gate;
   out.failure = gate.open(name, 0, where);
   if (!out.failure) {
     gate.heal_all();
-    out.seen = look(gate.cells().map(), &gate.file().locks());
+    out.seen = take_snapshot(gate.cells().map(), &gate.file().locks());
   } else if (out.failure.code == gate_errc::no_permission) {
     segment file;
     if (const gate_failure failure = file.open_read_only(name, where)) return out;
     out.failure = {};
-    out.seen = look(file.map());
+    out.seen = take_snapshot(file.map());
   }
   if (!out.failure && out.seen.settled && !out.seen.sound)
     out.failure = {
@@ -35,7 +35,7 @@ view look_at(const std::string& name, const place& where) {
   return out;
 }
 
-std::string json_person(const person& who, bool inside) {
+std::string json_participant(const participant& who, bool inside) {
   std::string out = "{";
   if (inside)
     out += "\"slot\":" + (who.slot < 0 ? std::string("null") : std::to_string(who.slot));
@@ -47,17 +47,17 @@ std::string json_person(const person& who, bool inside) {
   return out + "}";
 }
 
-std::string json_people(const std::vector<person>& people, bool inside) {
+std::string json_participants(const std::vector<participant>& participants, bool inside) {
   std::string out = "[";
-  for (const person& who : people) out += (out.size() > 1 ? "," : "") + json_person(who, inside);
+  for (const participant& who : participants) out += (out.size() > 1 ? "," : "") + json_participant(who, inside);
   return out + "]";
 }
 
 std::string json_view(const view& gate) {
   return "{\"name\":" + json_string(gate.name) + ",\"slots\":" + std::to_string(gate.seen.slots) +
-         ",\"holders\":" + json_people(gate.seen.holders, true) +
-         ",\"waiters\":" + json_people(gate.seen.waiters, false) + ",\"healed\":" + std::to_string(gate.seen.healed) +
-         "}";
+         ",\"holders\":" + json_participants(gate.seen.holders, true) +
+         ",\"waiters\":" + json_participants(gate.seen.waiters, false) +
+         ",\"healed\":" + std::to_string(gate.seen.healed) + "}";
 }
 
 std::string padded(std::string text, std::size_t width, bool right = false) {
@@ -66,22 +66,23 @@ std::string padded(std::string text, std::size_t width, bool right = false) {
   return right ? space + text : text + space;
 }
 
-std::string person_line(const std::string& place, const person& who) {
+std::string participant_line(const std::string& place, const participant& who) {
   return "  " + padded(place, 5, true) + "  " + padded(std::to_string(who.process), 7, true) + "  " +
          padded(printable(user_name(who.user)), 10) + "  " + padded(span_text(seconds_since(who.since_ns)), 7, true) +
          "  " + (who.weight > 1 ? "(weight " + std::to_string(who.weight) + ") " : "") + printable(who.command) +
          (who.alive ? "" : "  [dead]");
 }
 
-void arrange(std::vector<person>& people, const std::string& sort) {
+void arrange(std::vector<participant>& participants, const std::string& sort) {
   if (sort == "time")
-    std::stable_sort(people.begin(), people.end(),
-                     [](const person& a, const person& b) { return a.since_ns < b.since_ns; });
+    std::stable_sort(participants.begin(), participants.end(),
+                     [](const participant& a, const participant& b) { return a.since_ns < b.since_ns; });
   else if (sort == "user")
-    std::stable_sort(people.begin(), people.end(), [](const person& a, const person& b) { return a.user < b.user; });
+    std::stable_sort(participants.begin(), participants.end(),
+                     [](const participant& a, const participant& b) { return a.user < b.user; });
   else if (sort == "command")
-    std::stable_sort(people.begin(), people.end(),
-                     [](const person& a, const person& b) { return a.command < b.command; });
+    std::stable_sort(participants.begin(), participants.end(),
+                     [](const participant& a, const participant& b) { return a.command < b.command; });
 }
 
 /// Says what could not be seen. How many there were.
@@ -105,24 +106,24 @@ std::string paint::operator()(const char* code, const std::string& text) const {
   return on ? std::string("\033[") + code + "m" + text + "\033[0m" : text;
 }
 
-std::vector<view> views_of(const request& asked) {
-  place where;
-  where.directory = asked.dir;
+std::vector<view> gate_views(const request& options) {
+  location where;
+  where.directory = options.dir;
   std::vector<view> out;
-  if (!asked.name.empty()) {
-    out.push_back(look_at(asked.name, where));
+  if (!options.name.empty()) {
+    out.push_back(view_of(options.name, where));
     return out;
   }
-  for (const std::string& name : names_in(directory_of(asked))) {
-    out.push_back(look_at(name, where));
+  for (const std::string& name : names_in(directory_of(options))) {
+    out.push_back(view_of(name, where));
     if (out.back().failure.code == gate_errc::not_found) out.pop_back();  // removed since it was listed
   }
   return out;
 }
 
 std::vector<std::string> lines_of(const view& gate, const std::string& sort, const paint& colour, std::size_t width) {
-  std::vector<person> holders = gate.seen.holders;
-  std::vector<person> waiters = gate.seen.waiters;
+  std::vector<participant> holders = gate.seen.holders;
+  std::vector<participant> waiters = gate.seen.waiters;
   arrange(holders, sort);
   arrange(waiters, sort);
   std::vector<std::string> out;
@@ -136,45 +137,46 @@ std::vector<std::string> lines_of(const view& gate, const std::string& sort, con
           (gate.seen.healed != 0 ? ", " + std::to_string(gate.seen.healed) + " healed" : ""),
       "1");
   if (!holders.empty()) add("   slot      pid  user          since  command", "2");
-  for (const person& who : holders) add(person_line(who.slot < 0 ? "-" : std::to_string(who.slot), who), "32");
+  for (const participant& who : holders)
+    add(participant_line(who.slot < 0 ? "-" : std::to_string(who.slot), who), "32");
   if (!waiters.empty()) add("  place      pid  user         waited  command", "2");
-  for (const person& who : waiters) add(person_line(std::to_string(who.position), who), "33");
+  for (const participant& who : waiters) add(participant_line(std::to_string(who.position), who), "33");
   return out;
 }
 
-int status(const request& asked) {
-  const std::vector<view> gates = views_of(asked);
+int status(const request& options) {
+  const std::vector<view> gates = gate_views(options);
   const int failures = report_failures(gates);
   const paint colour = paint::for_stdout();
   std::string out;
   for (const view& gate : gates) {
     if (gate.failure) continue;
-    if (asked.json) {
+    if (options.json) {
       out += (out.empty() ? "" : ",") + json_view(gate);
       continue;
     }
     for (const std::string& line : lines_of(gate, "slot", colour, 0)) out += line + "\n";
   }
-  if (asked.json)
+  if (options.json)
     print("{\"gates\":[" + out + "]}\n");
   else if (gates.empty())
-    complain("no gates in " + directory_of(asked) + "; `kgate run -n NAME -k K -- COMMAND` creates one");
+    complain("no gates in " + directory_of(options) + "; `kgate run -n NAME -k K -- COMMAND` creates one");
   else
     print(out);
   return failures == 0 ? exit_ok : exit_failed;
 }
 
-int list(const request& asked) {
-  const std::vector<view> gates = views_of(asked);
+int list(const request& options) {
+  const std::vector<view> gates = gate_views(options);
   const int failures = report_failures(gates);
   std::string out;
   std::size_t widest = 4;
   for (const view& gate : gates) widest = std::max(widest, gate.name.size());
-  if (!asked.json) out = padded("NAME", widest) + "  SLOTS  INSIDE  WAITING\n";
+  if (!options.json) out = padded("NAME", widest) + "  SLOTS  INSIDE  WAITING\n";
   bool first = true;
   for (const view& gate : gates) {
     if (gate.failure) continue;
-    if (asked.json)
+    if (options.json)
       out += (first ? "" : ",") + std::string("{\"name\":") + json_string(gate.name) +
              ",\"slots\":" + std::to_string(gate.seen.slots) + ",\"inside\":" + std::to_string(inside_of(gate)) +
              ",\"waiting\":" + std::to_string(gate.seen.waiters.size()) + "}";
@@ -184,7 +186,7 @@ int list(const request& asked) {
              padded(std::to_string(gate.seen.waiters.size()), 9, true) + "\n";
     first = false;
   }
-  print(asked.json ? "{\"gates\":[" + out + "]}\n" : out);
+  print(options.json ? "{\"gates\":[" + out + "]}\n" : out);
   return failures == 0 ? exit_ok : exit_failed;
 }
 

@@ -14,7 +14,7 @@ std::string text_of(const std::array<char, N>& bytes) {
 }
 
 /// Who the member is, unless it is being replaced by another one just now.
-void identify(const member_info& info, person& who) {
+void identify(const member_info& info, participant& who) {
   for (int tries = 0; tries < 100; ++tries) {
     const std::uint32_t before = info.version.load(std::memory_order_acquire);
     std::uint64_t words[member_info::words];
@@ -76,18 +76,18 @@ bool seems_sound(const file_layout& map) {
   return true;
 }
 
-picture look(const file_layout& map, lock_file* locks) {
+snapshot take_snapshot(const file_layout& map, lock_file* locks) {
   frame seen;
-  picture result;
+  snapshot result;
   for (int tries = 0; tries < 1000 && !result.settled; ++tries) result.settled = read_once(map, seen);
   result.slots = seen.size.slots();
   result.free = seen.w.free();
   result.retired = seen.w.operation() == op::retired;
   result.healed = map.healed.load();
-  std::vector<std::pair<std::uint64_t, person>> queue;
+  std::vector<std::pair<std::uint64_t, participant>> queue;
   int inside = 0;
   for (const auto& [i, s] : seen.present) {
-    person who;
+    participant who;
     who.member = i;
     who.weight = s.weight();
     identify(map.info[i], who);
@@ -110,7 +110,7 @@ picture look(const file_layout& map, lock_file* locks) {
     result.waiters.push_back(std::move(who));
   }
   std::sort(result.holders.begin(), result.holders.end(),
-            [](const person& a, const person& b) { return a.slot < b.slot; });
+            [](const participant& a, const participant& b) { return a.slot < b.slot; });
   result.sound = seen.valid && result.slots >= 1 && result.slots <= slots_max && result.free + inside == result.slots &&
                  seen.w.waiting() == !result.waiters.empty();
   return result;

@@ -19,7 +19,7 @@ struct finding {
   std::string text;
 };
 
-finding examine(const std::string& name, const place& where) {
+finding examine(const std::string& name, const location& where) {
   core gate;
   bool renewed = false;
   {
@@ -28,7 +28,7 @@ finding examine(const std::string& name, const place& where) {
   }
   if (const gate_failure failure = gate.open(name, 0, where)) return {name, true, failure.text};
   const int healed = gate.heal_all();
-  const picture seen = look(gate.cells().map(), &gate.file().locks());
+  const snapshot seen = take_snapshot(gate.cells().map(), &gate.file().locks());
   if (renewed)
     return {name, false,
             "its counts contradicted each other; nobody used it, so it was renewed with " + std::to_string(seen.slots) +
@@ -44,11 +44,11 @@ finding examine(const std::string& name, const place& where) {
 
 }  // namespace
 
-int resize(const request& asked) {
-  place where;
-  where.directory = asked.dir;
+int resize(const request& options) {
+  location where;
+  where.directory = options.dir;
   core gate;
-  gate_failure failure = gate.open(asked.name, 0, where);
+  gate_failure failure = gate.open(options.name, 0, where);
   const int before = failure ? 0 : gate.slots();
   membership mine;
   if (!failure) failure = gate.join("kgate resize", mine);
@@ -56,31 +56,31 @@ int resize(const request& asked) {
     complain(failure.text);
     return failure.code == gate_errc::bad_name ? exit_usage : exit_failed;
   }
-  if (gate.resize(mine, asked.slots) == outcome::retired) {
-    complain("gate '" + asked.name + "' was removed");
+  if (gate.resize(mine, options.slots) == outcome::retired) {
+    complain("gate '" + options.name + "' was removed");
     return exit_failed;
   }
-  if (asked.json)
-    print(json_done(asked.name, "resized"));
+  if (options.json)
+    print(json_done(options.name, "resized"));
   else
-    print(asked.name + ": " + std::to_string(asked.slots) + " slots (before: " + std::to_string(before) + ")\n");
+    print(options.name + ": " + std::to_string(options.slots) + " slots (before: " + std::to_string(before) + ")\n");
   return exit_ok;
 }
 
-int remove(const request& asked) {
-  place where;
-  where.directory = asked.dir;
+int remove(const request& options) {
+  location where;
+  where.directory = options.dir;
   core gate;
-  const gate_failure failure = gate.open(asked.name, 0, where);
+  const gate_failure failure = gate.open(options.name, 0, where);
   const bool unreadable = failure.code == gate_errc::not_a_gate || failure.code == gate_errc::damaged;
-  if (failure && !(asked.force && unreadable)) {
+  if (failure && !(options.force && unreadable)) {
     complain(failure.text);
     return failure.code == gate_errc::bad_name ? exit_usage : exit_failed;
   }
   const gate_failure refused =
-      failure ? remove_unreadable(path_of(directory_of(asked), asked.name)) : gate.remove(asked.force);
-  if (refused.code == gate_errc::in_use && !failure && !asked.force) {
-    complain("gate '" + asked.name + "' is in use (kgate status -n " + asked.name +
+      failure ? remove_unreadable(path_of(directory_of(options), options.name)) : gate.remove(options.force);
+  if (refused.code == gate_errc::in_use && !failure && !options.force) {
+    complain("gate '" + options.name + "' is in use (kgate status -n " + options.name +
              "); remove it all the same with --force");
     return exit_failed;
   }
@@ -88,32 +88,32 @@ int remove(const request& asked) {
     complain(refused.text);
     return exit_failed;
   }
-  print(asked.json ? json_done(asked.name, "removed") : asked.name + ": removed\n");
+  print(options.json ? json_done(options.name, "removed") : options.name + ": removed\n");
   return exit_ok;
 }
 
-int doctor(const request& asked) {
-  const std::string directory = directory_of(asked);
-  place where;
-  where.directory = asked.dir;
+int doctor(const request& options) {
+  const std::string directory = directory_of(options);
+  location where;
+  where.directory = options.dir;
   std::vector<std::string> names;
-  if (asked.name.empty())
+  if (options.name.empty())
     names = names_in(directory);
   else
-    names.push_back(asked.name);
-  const int swept = asked.name.empty() ? sweep_unfinished(directory, "") : 0;
+    names.push_back(options.name);
+  const int swept = options.name.empty() ? sweep_unfinished(directory, "") : 0;
   std::string out;
   int wrong = 0;
   for (const std::string& name : names) {
     const finding found = examine(name, where);
     wrong += found.wrong ? 1 : 0;
-    if (asked.json)
+    if (options.json)
       out += (out.empty() ? "" : ",") + std::string("{\"gate\":") + json_string(found.gate) +
              ",\"ok\":" + (found.wrong ? "false" : "true") + ",\"finding\":" + json_string(found.text) + "}";
     else
       out += found.gate + ": " + found.text + "\n";
   }
-  if (asked.json) {
+  if (options.json) {
     print("{\"directory\":" + json_string(directory) + ",\"swept\":" + std::to_string(swept) + ",\"findings\":[" + out +
           "]}\n");
   } else {

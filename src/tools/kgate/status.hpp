@@ -11,12 +11,12 @@ namespace kgate::tool {
 /// One gate as it is now, or why it cannot be seen.
 struct view {
   std::string name;
-  gate_detail::picture seen;
+  gate_detail::snapshot seen;
   gate_failure failure;
 };
 
 /// The gates that were asked for, by name or all of the directory. Those this user may write to are healed first.
-std::vector<view> views_of(const request& asked);
+std::vector<view> gate_views(const request& options);
 
 /// Colour, if standard output is a terminal and NO_COLOR does not forbid it.
 struct paint {
