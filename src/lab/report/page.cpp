@@ -5,8 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lab/report/assets.hpp"
-
 namespace kgate::lab::report {
 
 std::string escaped(std::string_view text) {
@@ -35,7 +33,7 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
-std::string script_json(const nlohmann::json& j) {
+std::string data_element(std::string_view id, const nlohmann::json& j) {
   std::string safe;
   for (const char c : j.dump(-1, ' ', true)) {
     if (c == '<')
@@ -43,29 +41,25 @@ std::string script_json(const nlohmann::json& j) {
     else
       safe += c;
   }
-  return safe;
+  return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", escaped(id), safe);
 }
 
-std::string page(std::string_view title, std::string_view styles, std::string_view body) {
+std::string page(std::string_view title, const page_template& from, std::string_view carried) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-      "script-src 'unsafe-inline'\">\n"
-      "<title>{}</title>\n<style>\n{}{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
-      escaped(title), page_css, styles, body);
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; form-action 'none'; "
+      "style-src 'unsafe-inline'; script-src 'sha256-{}'\">\n"
+      "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n{}{}<script>{}</script>\n</body>\n</html>\n",
+      from.hash, escaped(title), from.styles, from.markup, carried, from.script);
 }
 
 std::string viewer_page(const nlohmann::json& trace) {
-  std::string body(viewer_html);
-  std::string title = "kgate trace viewer";
-  if (trace.is_object()) {
-    title = fmt::format("{}, N = {}, k = {}: kgate trace viewer", trace.at("algorithm").get<std::string>(),
-                        trace.at("N").get<int>(), trace.at("k").get<int>());
-    body += fmt::format("<script type=\"application/json\" id=\"embedded-trace\">{}</script>\n", script_json(trace));
-  }
-  body += fmt::format("<script>\n{}</script>\n", viewer_js);
-  return page(title, viewer_css, body);
+  if (!trace.is_object()) return page("kgate trace viewer", viewer_template, "");
+  const std::string title =
+      fmt::format("{}, N = {}, k = {}: kgate trace viewer", trace.at("algorithm").get<std::string>(),
+                  trace.at("N").get<int>(), trace.at("k").get<int>());
+  return page(title, viewer_template, data_element("embedded-trace", trace));
 }
 
 }  // namespace kgate::lab::report

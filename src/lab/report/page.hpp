@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Self-contained pages: they open from a file, without a network, and a policy inside them forbids any request.
+/// Self-contained pages: they open from a file, without a network. A policy inside them forbids any request and any
+/// script but the template's own.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+
+#include "lab/report/assets.hpp"
 
 namespace kgate::lab::report {
 
 /// Text made safe between tags and in quoted attributes.
 std::string escaped(std::string_view text);
 
-/// JSON as it may stand inside a script element: nothing in it can end that element.
-std::string script_json(const nlohmann::json& j);
+/// An element that carries JSON for the page's script: nothing in it is executed or can end the element.
+std::string data_element(std::string_view id, const nlohmann::json& j);
 
-/// A whole document: head with the styles that all pages share, then `body`.
-std::string page(std::string_view title, std::string_view styles, std::string_view body);
+/// A whole document: the template, with `carried`, which is markup, between its body and its script.
+std::string page(std::string_view title, const page_template& from, std::string_view carried);
 
 /// The trace viewer, showing this trace if it is an object; else it asks for a file.
 std::string viewer_page(const nlohmann::json& trace);

@@ -1,4 +1,3 @@
-"use strict";
 // The trace viewer. A position s in 0..n means that s steps are done. Only the columns around it exist in the page, so a
 // trace of any length costs the same to step; what is needed at a position is found without running the trace again.
 (() => {
@@ -6,7 +5,6 @@
   const PROCESSES_MAX = 256;
   const CELLS_MAX = 100_000_000;  // a byte each
   const REGIONS = ["remainder", "entry", "doorway", "critical", "exit"];
-  const $ = id => document.getElementById(id);
   let run = null;
   let at = 0;
 
@@ -72,13 +70,6 @@
   const crashed = (p, s) => run.crashed.includes(p) && s >= (run.loop >= 0 ? run.loop : run.n);
   /** Where to look first: the end of a finite run, the start of what repeats for ever. */
   const violation = () => run.loop >= 0 ? run.loop : run.n;
-
-  function element(tag, text, className) {
-    const e = document.createElement(tag);
-    if (text !== undefined) e.textContent = text;
-    if (className) e.className = className;
-    return e;
-  }
 
   const list = who => who.length ? who.map(p => "p" + p).join(", ") : "nobody";
 

@@ -21,6 +21,8 @@ PROGRAM, PICTURES = Path(), None
 BYTES_MAX = 5_000_000
 OBSERVATIONS = 7
 RUNS = ("fig10-native", "fig10-simulated", "fig11-native", "fig11-simulated")
+# What a file for --bench might say to become markup or a script of the page.
+TRAP = "~</template></script><img src=x onerror=\"document.title='1'\"><script>document.title='1'</script><!--<script>"
 
 
 def lab(folder, *arguments, **more):
@@ -34,7 +36,8 @@ class ReportTest(unittest.TestCase):
         cls.folder = Path(tempfile.mkdtemp(prefix="kgate-report-"))
         cls.bench = cls.folder / "bench.json"
         cls.bench.write_text(json.dumps({"results": [{"cell": "2 threads, k = 1", "peers": [
-            {"peer": "std::counting_semaphore", "median_ops_per_s": 1e6}, {"peer": "kgate::semaphore", "median_ops_per_s": 2.5e6}]}]}))
+            {"peer": "std::counting_semaphore", "median_ops_per_s": 1e6}, {"peer": "kgate::semaphore", "median_ops_per_s": 2.5e6}]},
+            {"cell": TRAP, "peers": [{"peer": TRAP, "median_ops_per_s": TRAP}, {"peer": "toString", "median_ops_per_s": 1}]}]}))
         cls.done = lab(cls.folder, "report", "--quick", "-o", "out", "--bench", cls.bench, "--json")
         cls.browser = Browser()
 
@@ -147,6 +150,51 @@ class ReportTest(unittest.TestCase):
             r => r.textContent.includes("the error it is kept for")).map(r => r.querySelector("code").textContent)""")
         self.assertIn("afek94-as-printed", errors)
         self.assertEqual(self.browser.text("section[aria-labelledby=bench] tbody tr td"), "2.5")
+
+    def test_shows_what_the_data_says_as_text_only(self):
+        self.assertEqual(self.browser.text("section[aria-labelledby=bench] thead th:last-child"), TRAP)
+        names = self.browser.run("""return [...document.querySelectorAll("section[aria-labelledby=bench] tbody th")].map(
+            e => e.textContent)""")
+        self.assertEqual(names, ["kgate::semaphore", "std::counting_semaphore", "toString", TRAP])
+        self.assertEqual(self.browser.run("return document.title"), "kgate-lab: the papers, measured")
+        self.assertEqual(self.browser.count("img, iframe, object, embed, link, base, form"), 0)
+        self.assertEqual(self.browser.count("script"), 2)  # the data, and what shows it
+        self.assertEqual(self.data()["bench"]["results"][1]["cell"], TRAP)
+
+    def test_runs_no_script_but_its_own(self):
+        for page in ("report.html", "viewer.html"):
+            self.browser.open(self.folder / "out" / page)
+            title = self.browser.run("return document.title")
+            self.assertEqual(self.browser.complaints(), [])
+            # What would run in a page that trusts its own markup.
+            self.browser.run("""const script = document.createElement("script");
+                script.textContent = "document.title = 'run'";
+                document.body.append(script);
+                const button = document.createElement("button");
+                button.setAttribute("onclick", "document.title = 'run'");
+                document.body.append(button);
+                button.click();
+                const image = document.createElement("img");
+                image.src = "https://localhost/pixel";
+                document.body.append(image);""")
+            self.assertEqual(self.browser.run("return document.title"), title)
+            refused = []
+            end = time.monotonic() + 20
+            while len(refused) < 3 and time.monotonic() < end:
+                refused += self.browser.complaints()
+            self.assertEqual(len(refused), 3, refused)
+            self.assertTrue(all("Content Security Policy" in line for line in refused), refused)
+
+    def test_nothing_is_left_to_fill(self):
+        empty = self.browser.run("""return [...document.querySelectorAll(
+            "main tbody, main thead th, main h2, main h3, main p, main figcaption, main summary, main caption, [data-value]")].filter(
+            e => !e.textContent.trim()).map(e => e.outerHTML)""")
+        self.assertEqual(empty, [])
+        self.assertEqual(self.browser.count("a[download]"), self.browser.count("a[download][href^='data:']"))
+        self.assertEqual(self.browser.count("a[download]"), len(RUNS) + 3)
+        self.assertEqual(self.browser.run("return document.getElementById('plots').content.childElementCount"), 0)
+        wrong = self.browser.run("""return [...document.body.innerText.matchAll(/.*\\b(?:undefined|NaN|null)\\b.*/g)].map(m => m[0])""")
+        self.assertEqual(wrong, [])
 
     def test_the_viewer_beside_it_has_a_trace(self):
         self.browser.open(self.folder / "out" / "viewer.html")

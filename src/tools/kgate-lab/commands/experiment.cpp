@@ -12,10 +12,10 @@
 #include "lab/experiments/native_queue.hpp"
 #include "lab/experiments/queue_observations.hpp"
 #include "lab/experiments/simulated_queue.hpp"
+#include "lab/experiments/this_machine.hpp"
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
-#include "tools/kgate-lab/output/machine_text.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 
@@ -166,7 +166,7 @@ exit_code one(const asked& a) {
     machine = lab::to_json(request.costs);
   } else {
     curves = native(a, c);
-    machine = this_machine();
+    machine = lab::this_machine();
   }
   const std::string kind = a.simulated ? "simulated" : "native";
   if (a.json) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lab/models/models.hpp"
+#include "lab/models/promises.hpp"
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/output/catalog_text.hpp"
@@ -51,10 +52,10 @@ std::string field(std::string_view label, std::string_view text) {
 
 std::string promises_text(const catalog::choice& algorithm) {
   const catalog::promises promise = algorithm.promise();
-  std::string text = fmt::format("{}", fmt::join(promised_properties(promise), ", "));
+  std::string text = fmt::format("{}", fmt::join(lab::promised_properties(promise), ", "));
   if (promise.overtakings_max >= 0) text += fmt::format(", overtaken at most {} times", promise.overtakings_max);
   if (promise.deadlock_free || promise.starvation_free)
-    text += fmt::format("; progress with {}", despite_text(promise.despite));
+    text += fmt::format("; progress with {}", lab::despite_text(promise.despite));
   return text;
 }
 
@@ -69,7 +70,7 @@ std::string human(const catalog::choice& algorithm) {
   const std::string title = algorithm.with_names ? fmt::format("{}, with distinct names for those inside", row.title)
                                                  : std::string(row.title);
   std::string text = fmt::format("{}: {}\n\n", coloured(algorithm.id(), colour::bold), title);
-  text += field("Source", source_text(row));
+  text += field("Source", lab::source_text(row));
   text += field("Promises", promises_text(algorithm));
   text += field("Primitives", catalog::to_string(algorithm.primitives()));
   text += field("Limits", limits_text(row));

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lab/models/models.hpp"
+#include "lab/models/promises.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/output/catalog_text.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
@@ -90,7 +91,7 @@ std::string human(std::size_t width) {
     papers.push_back(row->paper == paper ? "" : row->paper);
     paper = row->paper;
     all.add({std::string(row->id), letters(row->promise), short_primitives(row->primitives), limits_text(*row),
-             bounds[0], fmt::format("{} ({})", row->title, figure_text(*row))});
+             bounds[0], fmt::format("{} ({})", row->title, lab::figure_text(*row))});
     for (std::size_t i = 1; i < bounds.size(); ++i) {
       papers.emplace_back("");
       all.add({"", "", "", "", bounds[i]});

@@ -13,13 +13,13 @@
 
 #include "lab/report/page.hpp"
 #include "lab/report/plot.hpp"
+#include "lab/report/report_data.hpp"
 #include "lab/report/report_page.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
 #include "tools/kgate-lab/output/page_file.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
-#include "tools/kgate-lab/report_data.hpp"
 
 namespace kgate::tool {
 
@@ -83,8 +83,9 @@ exit_code run(const asked& a) {
 
   progress_line line;
   const std::atomic<bool>& interrupted = catch_interrupts();
-  const report_data data = gather(a.quick ? quick_effort() : default_effort(), bench, interrupted,
-                                  [&line](const std::string& what) { line.show("report: " + what); });
+  const lab::report::report_data data =
+      lab::report::gather(a.quick ? lab::report::quick_effort() : lab::report::default_effort(), bench, interrupted,
+                          [&line](const std::string& what) { line.show("report: " + what); });
   if (interrupted) {
     line.clear();
     return exit_code::undecided;

@@ -7,8 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "lab/checker/properties/check.hpp"
-
 namespace kgate::tool {
 
 namespace {
@@ -88,7 +86,7 @@ std::string with_names_cost(const catalog::rmr_bound& bound, bool with_names) {
 
 nlohmann::json promises_json(const catalog::promises& promise) {
   nlohmann::json j;
-  const auto promised = promised_properties(promise);
+  const auto promised = lab::promised_properties(promise);
   for (const char* name : {"k-exclusion", "deadlock-free", "starvation-free", "bounded-exit", "distinct-names",
                            "k-fcfs", "fife", "l-queuelike", "bounded-waiting"})
     j[name] = std::find(promised.begin(), promised.end(), name) != promised.end();
@@ -100,65 +98,6 @@ nlohmann::json promises_json(const catalog::promises& promise) {
 }
 
 }  // namespace
-
-std::vector<std::string> promised_properties(const catalog::promises& promise) {
-  std::vector<std::string> all;
-  const auto add = [&](bool promised, const char* name) {
-    if (promised) all.emplace_back(name);
-  };
-  add(promise.k_exclusion, "k-exclusion");
-  add(promise.deadlock_free, "deadlock-free");
-  add(promise.starvation_free, "starvation-free");
-  add(promise.bounded_exit, "bounded-exit");
-  add(promise.names, "distinct-names");
-  add(promise.k_fcfs, "k-fcfs");
-  add(promise.fife, "fife");
-  add(promise.l_queuelike, "l-queuelike");
-  add(promise.overtakings_max >= 0, "bounded-waiting");
-  return all;
-}
-
-std::vector<std::string> default_properties(const catalog::choice& algorithm, bool symmetry) {
-  const auto promised = promised_properties(algorithm.promise());
-  std::vector<std::string> chosen;
-  for (const std::string_view name : lab::known_properties()) {
-    const bool basic =
-        name == "k-exclusion" || name == "deadlock-free" || name == "starvation-free" || name == "bounded-exit";
-    if (!basic && std::find(promised.begin(), promised.end(), name) == promised.end()) continue;
-    if (!symmetry || lab::decided_by_symmetry(name)) chosen.emplace_back(name);
-  }
-  return chosen;
-}
-
-bool is_promised(const catalog::choice& algorithm, std::string_view property, int N, int k, int crashes) {
-  const catalog::promises promise = algorithm.promise();
-  const auto all = promised_properties(promise);
-  if (std::find(all.begin(), all.end(), property) == all.end()) return false;
-  const bool progress = property == "deadlock-free" || property == "starvation-free";
-  return !progress || crashes <= catalog::crashes_max(promise, N, k);
-}
-
-std::string_view despite_text(catalog::crashes despite) {
-  switch (despite) {
-    case catalog::crashes::none:
-      return "no crash";
-    case catalog::crashes::k_minus_one:
-      return "at most k-1 crashes";
-    case catalog::crashes::any:
-      return "any number of crashes";
-  }
-  return "?";
-}
-
-std::string figure_text(const catalog::row& row) {
-  const bool number = !row.figure.empty() && row.figure[0] >= '0' && row.figure[0] <= '9';
-  return fmt::format("{}{}", number ? "figure " : "", row.figure);
-}
-
-std::string source_text(const catalog::row& row) {
-  const std::string text = fmt::format("{}, {}", row.paper, figure_text(row));
-  return row.theorem.empty() ? text : fmt::format("{}; {}", text, row.theorem);
-}
 
 std::string_view model_text(catalog::rmr_model model) { return model == catalog::rmr_model::cc ? "CC" : "DSM"; }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "catalog/row.hpp"
+#include "lab/models/promises.hpp"
 #include "tools/kgate-lab/embedded_sources.hpp"
 
 namespace kgate::tool {
@@ -17,20 +18,8 @@ namespace kgate::tool {
 /// Every field of the row that the algorithm is made of.
 nlohmann::json to_json(const catalog::choice& algorithm);
 
-/// The properties promised, by the names that check() gives them where it can check them.
-std::vector<std::string> promised_properties(const catalog::promises& promise);
-/// What check() judges unless told otherwise: the basic properties and those promised; by symmetry only those of single
-/// states.
-std::vector<std::string> default_properties(const catalog::choice& algorithm, bool symmetry);
-/// Whether the algorithm promises this property if so many processes may crash.
-bool is_promised(const catalog::choice& algorithm, std::string_view property, int N, int k, int crashes);
-/// "at most k-1 crashes".
-std::string_view despite_text(catalog::crashes despite);
-
-/// "Anderson & Moir 1997, figure 3; theorem 1".
-std::string source_text(const catalog::row& row);
-/// "figure 3", "section 2".
-std::string figure_text(const catalog::row& row);
+using lab::default_properties;
+using lab::is_promised;
 
 /// "CC", "DSM".
 std::string_view model_text(catalog::rmr_model model);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/kgate-lab/output/machine_text.hpp"
+#include "lab/experiments/this_machine.hpp"
 
 #include <sys/utsname.h>
 
@@ -9,7 +9,7 @@
 
 #include "lab/experiments/native_queue.hpp"
 
-namespace kgate::tool {
+namespace kgate::lab {
 
 nlohmann::json this_machine() {
   std::string processor = "unknown";
@@ -27,10 +27,10 @@ nlohmann::json this_machine() {
   const std::string compiler = std::string("gcc ") + __VERSION__;
 #endif
   return {{"processor", processor},
-          {"processors", lab::native_processors()},
+          {"processors", native_processors()},
           {"kernel", std::string(system.sysname) + " " + system.release},
           {"compiler", compiler},
           {"version", KGATE_VERSION}};
 }
 
-}  // namespace kgate::tool
+}  // namespace kgate::lab

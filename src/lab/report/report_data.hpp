@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace kgate::tool {
+namespace kgate::lab::report {
 
 /// How much of each measurement.
 struct report_effort {
@@ -41,4 +41,4 @@ struct report_data {
 report_data gather(const report_effort& effort, nlohmann::json bench, const std::atomic<bool>& interrupted,
                    const std::function<void(const std::string&)>& report);
 
-}  // namespace kgate::tool
+}  // namespace kgate::lab::report

@@ -3,9 +3,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace kgate::tool {
+namespace kgate::lab {
 
 /// Where a measurement was made and by what: processor, cores, kernel, compiler, version.
 nlohmann::json this_machine();
 
-}  // namespace kgate::tool
+}  // namespace kgate::lab

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/kgate-lab/report_data.hpp"
+#include "lab/report/report_data.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <thread>
+#include <set>
 
 #include "lab/checker/explore/share_out.hpp"
 #include "lab/checker/properties/check.hpp"
@@ -17,17 +17,34 @@
 #include "lab/experiments/rmr_table.hpp"
 #include "lab/experiments/simulated_queue.hpp"
 #include "lab/experiments/space.hpp"
+#include "lab/experiments/this_machine.hpp"
 #include "lab/models/models.hpp"
-#include "tools/kgate-lab/arguments.hpp"
-#include "tools/kgate-lab/output/catalog_text.hpp"
-#include "tools/kgate-lab/output/machine_text.hpp"
-#include "tools/kgate-lab/output/text.hpp"
+#include "lab/models/promises.hpp"
 
-namespace kgate::tool {
+namespace kgate::lab::report {
 
 namespace {
 
 using nlohmann::json;
+
+/// The medians of a curve's repetitions, in order of the number of processes.
+json medians(const queue_curve& curve) {
+  std::set<int> counts;
+  for (const queue_point& p : curve.points) counts.insert(p.processes);
+  json all = json::array();
+  for (const int P : counts)
+    if (const auto seconds = median_seconds(curve, P)) all.push_back({{"processes", P}, {"seconds", *seconds}});
+  return all;
+}
+
+/// The curves as JSON, each with its medians.
+json with_medians(const queue_curves& curves) {
+  json j = to_json(curves);
+  for (std::size_t i = 0; i < curves.curves.size(); ++i) j["curves"][i]["medians"] = medians(curves.curves[i]);
+  for (std::size_t i = 0; i < curves.large.size(); ++i)
+    j["large_queue"]["curves"][i]["medians"] = medians(curves.large[i]);
+  return j;
+}
 
 class gatherer {
  public:
@@ -37,7 +54,7 @@ class gatherer {
 
   json catalogue() {
     json all = json::array();
-    const auto rows = lab::algorithm_rows();
+    const auto rows = algorithm_rows();
     for (std::size_t i = 0; i < rows.size() && !interrupted_; ++i) {
       say(fmt::format("checking {} ({} of {})", rows[i]->id, i + 1, rows.size()));
       all.push_back(verdicts(catalog::choice{rows[i], false}));
@@ -46,94 +63,55 @@ class gatherer {
   }
 
   json rmr() {
-    lab::rmr_table_options options;
+    rmr_table_options options;
     options.seconds_max = effort_.rmr_seconds;
     options.sampled_steps = static_cast<std::uint64_t>(effort_.sampled_steps);
     options.interrupted = &interrupted_;
     options.report = [this](const std::string& what) { say("remote references: " + what); };
     json series = json::array();
-    for (const lab::memory_model model : {lab::memory_model::cc, lab::memory_model::dsm}) {
+    for (const memory_model model : {memory_model::cc, memory_model::dsm}) {
       series.push_back(against(model, "N", "k = 2", {3, 4, 6, 8, 12, 16, 24, 32, 48, 64}));
       series.push_back(against(model, "k", "N = 32", {1, 2, 4, 8, 16}));
       series.push_back(against(model, "contention", "N = 12, k = 2", {1, 2, 3, 4, 6, 8, 10, 12}));
     }
-    return {{"claims", lab::to_json(lab::rmr_table(options))}, {"series", std::move(series)}};
+    return {{"claims", to_json(rmr_table(options))}, {"series", std::move(series)}};
   }
 
   json space() {
-    lab::run_limits limits;
+    run_limits limits;
     limits.memory_max = std::uint64_t{1} << 30;
     limits.seconds_max = effort_.space_seconds;
     limits.interrupted = &interrupted_;
     json all = json::array();
-    for (const std::string_view algorithm : lab::space_algorithms())
+    for (const std::string_view algorithm : space_algorithms())
       for (int k = 1; k <= 2; ++k)
         for (int N = k + 1; N <= effort_.space_N && !interrupted_; ++N) {
           say(fmt::format("space of {} for N = {}, k = {}", algorithm, N, k));
-          all.push_back(lab::to_json(lab::measure_space(std::string(algorithm), N, k, limits)));
+          all.push_back(to_json(measure_space(std::string(algorithm), N, k, limits)));
         }
     return all;
   }
 
   json figures() {
-    lab::queue_curves native[2], simulated[2];
-    const lab::queue_figure both[] = {lab::queue_figure::fig10, lab::queue_figure::fig11};
-    lab::simulated_queue_request requests[2];
-    for (int i = 0; i < 2; ++i) {
-      requests[i] = lab::paper_request(both[i]);
-      requests[i].operations = lab::setting_of(both[i]).operations / effort_.operations_divisor;
-      requests[i].costs = lab::with_quantum(requests[i].costs, requests[i].costs.quantum / effort_.operations_divisor);
-      requests[i].repetitions = effort_.simulated_repetitions;
-      requests[i].interrupted = &interrupted_;
-      requests[i].report = [&, i](const std::string& what, int at, int of) {
-        say(fmt::format("{} simulated: {} of {} points, {}", lab::setting_of(both[i]).name, at, of, what));
-      };
-      simulated[i] = lab::run_simulated_queue(requests[i]);
-    }
+    constexpr queue_figure both[] = {queue_figure::fig10, queue_figure::fig11};
     json result;
+    queue_curves simulated[2];
+    for (int i = 0; i < 2; ++i) simulated[i] = simulate(both[i], result[setting_of(both[i]).name]["simulated"]);
     for (int i = 0; i < 2; ++i) {
-      lab::native_queue_request request;
-      request.figure = both[i];
-      request.operations = native_operations(both[i]);
-      request.repetitions = effort_.native_repetitions;
-      request.seconds_max = effort_.native_seconds;
-      request.interrupted = &interrupted_;
-      request.report = [&](const std::string& curve, int at, int of) {
-        say(fmt::format("{} on this machine: {} of {} points, {}", lab::setting_of(both[i]).name, at, of, curve));
-      };
-      native[i] = lab::run_native_queue(request);
-      json& here = result[lab::setting_of(both[i]).name];
-      here["native"] = lab::to_json(native[i]);
-      here["native"]["observations"] = lab::to_json(lab::observe(native[i]));
-      here["simulated"] = lab::to_json(simulated[i]);
-      here["simulated"]["machine"] = lab::to_json(requests[i].costs);
-      here["simulated"]["observations"] = lab::to_json(lab::observe(simulated[i], &simulated[1 - i]));
+      json& here = result[setting_of(both[i]).name];
+      here["simulated"]["observations"] = to_json(observe(simulated[i], &simulated[1 - i]));
+      here["native"] = measure(both[i]);
     }
-    result["conditions"] = fmt::format(
-        "On this machine: {} operations (figure 10) and {} (figure 11), a hundredfold of the paper's, which today's "
-        "processors would "
-        "finish within a time slice; threads for processes, {} of each point and at most {} s each; where time was up "
-        "the rate seen is "
-        "taken for the whole. Simulated: {} and {} operations with a quantum of {} ms, 10 and 40 "
-        "processors as in the paper, {} of each point; what comes out with the paper's own numbers is in "
-        "docs/experiments.md. The curves "
-        "show medians.",
-        grouped(static_cast<std::uint64_t>(native_operations(both[0]))),
-        grouped(static_cast<std::uint64_t>(native_operations(both[1]))), counted(effort_.native_repetitions),
-        effort_.native_seconds, grouped(static_cast<std::uint64_t>(requests[0].operations)),
-        grouped(static_cast<std::uint64_t>(requests[1].operations)), requests[0].costs.quantum / 1'000'000,
-        counted(effort_.simulated_repetitions));
     return result;
   }
 
   json scale() {
     json result;
-    for (const lab::queue_figure figure : {lab::queue_figure::fig10, lab::queue_figure::fig11}) {
-      lab::simulated_queue_request base = lab::paper_request(figure);
+    for (const queue_figure figure : {queue_figure::fig10, queue_figure::fig11}) {
+      simulated_queue_request base = paper_request(figure);
       base.interrupted = &interrupted_;
       base.report = [&](const std::string& what, int, int) { say("more processors, simulated: " + what); };
-      result[lab::setting_of(figure).name] =
-          lab::to_json(lab::run_queue_scale(base, effort_.scale, effort_.scale_herlihy));
+      result[setting_of(figure).name] = to_json(run_queue_scale(base, effort_.scale, effort_.scale_herlihy));
     }
     return result;
   }
@@ -144,7 +122,49 @@ class gatherer {
   void say(const std::string& what) const {
     if (report_) report_(what);
   }
-  static std::string counted(int n) { return n == 1 ? "1 run" : fmt::format("{} runs", n); }
+
+  /// One figure on the simulated machine; `data` becomes what the report shows of it, but for the observations.
+  queue_curves simulate(queue_figure figure, json& data) {
+    const queue_setting setting = setting_of(figure);
+    simulated_queue_request request = paper_request(figure);
+    request.operations = setting.operations / effort_.operations_divisor;
+    request.costs = with_quantum(request.costs, request.costs.quantum / effort_.operations_divisor);
+    request.repetitions = effort_.simulated_repetitions;
+    request.interrupted = &interrupted_;
+    request.report = [&](const std::string& what, int at, int of) {
+      say(fmt::format("{} simulated: {} of {} points, {}", setting.name, at, of, what));
+    };
+    queue_curves curves = run_simulated_queue(request);
+    data = with_medians(curves);
+    data["title"] = figure == queue_figure::fig10 ? "Figure 10 on a simulated Sequent-like machine"
+                                                  : "Figure 11 on a simulated BBN-like machine";
+    data["machine"] = to_json(request.costs);
+    data["conditions"] = {{"operations", request.operations},
+                          {"repetitions", request.repetitions},
+                          {"quantum_ms", request.costs.quantum / 1'000'000}};
+    return curves;
+  }
+
+  /// One figure on this machine, as the report shows it.
+  json measure(queue_figure figure) {
+    const queue_setting setting = setting_of(figure);
+    native_queue_request request;
+    request.figure = figure;
+    request.operations = native_operations(figure);
+    request.repetitions = effort_.native_repetitions;
+    request.seconds_max = effort_.native_seconds;
+    request.interrupted = &interrupted_;
+    request.report = [&](const std::string& curve, int at, int of) {
+      say(fmt::format("{} on this machine: {} of {} points, {}", setting.name, at, of, curve));
+    };
+    const queue_curves curves = run_native_queue(request);
+    json data = with_medians(curves);
+    data["title"] = figure == queue_figure::fig10 ? "Figure 10 on this machine" : "Figure 11 on this machine";
+    data["observations"] = to_json(observe(curves));
+    data["conditions"] = {
+        {"operations", request.operations}, {"repetitions", request.repetitions}, {"seconds_max", request.seconds_max}};
+    return data;
+  }
 
   /// The sizes at which an algorithm is checked: a smaller one says something of what the time did not suffice for at
   /// the first.
@@ -171,17 +191,20 @@ class gatherer {
                                         despite_text(row.promise.despite))}};
     for (const auto& [N, k] : sizes(row)) {
       if (open.empty() || interrupted_) break;
-      lab::check_request request;
+      check_request request;
       request.of = {algorithm.id(), N, k, row.bounded_variables ? 0 : 1, {}, row.needs == catalog::registers::safe};
       if (request.of.safe_registers) request.of.passages = 1;
       request.crashes = std::min(catalog::crashes_max(algorithm.promise(), N, k), k - 1);
       request.properties = open;
-      request.limits.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+      request.limits.threads = all_processors();
       request.limits.memory_max = std::uint64_t{1} << 30;
       request.limits.seconds_max = effort_.check_seconds;
       request.limits.interrupted = &interrupted_;
-      const auto program = make_program({algorithm, N, k}, request.of);
-      const lab::check_result result = lab::check(*program, request);
+      const int passages = request.of.passages;
+      program checked(
+          make_model(algorithm, N, k, request.of.safe_registers ? safe_registers(N, passages) : register_kind{}), N, k,
+          program_options{passages, {}});
+      const check_result result = check(checked, request);
       if (!entry.contains("N"))
         entry.update({{"N", N},
                       {"k", k},
@@ -190,41 +213,40 @@ class gatherer {
                       {"states", result.states},
                       {"complete", result.complete}});
       open.clear();
-      for (const lab::property_result& one : result.properties) {
+      for (const property_result& one : result.properties) {
         const auto at = static_cast<std::size_t>(std::find(order.begin(), order.end(), one.name) - order.begin());
-        const bool decided = one.is != lab::verdict::undecided;
+        const bool decided = one.is != verdict::undecided;
         if (!decided) open.push_back(one.name);
         if (!decided && !list[at].is_null()) continue;  // the reason at the first size is the one to tell
         list[at] = {{"name", one.name},
-                    {"verdict", lab::to_string(one.is)},
+                    {"verdict", to_string(one.is)},
                     {"N", N},
                     {"k", k},
                     {"promised", is_promised(algorithm, one.name, N, k, request.crashes)},
                     // Some entries are there for the error that is in them.
                     {"kept_for_errors", row.note.starts_with("for study")}};
         if (!one.why.empty()) list[at]["why"] = one.why;
-        if (one.counterexample && example_.is_null()) example_ = lab::to_json(*one.counterexample, *program);
+        if (one.counterexample && example_.is_null()) example_ = to_json(*one.counterexample, checked);
       }
     }
     entry["verdicts"] = std::move(list);
     return entry;
   }
 
-  json against(lab::memory_model model, const char* what, const char* fixed, const std::vector<int>& values) {
-    const char* suffix = model == lab::memory_model::cc ? "cc" : "dsm";
+  json against(memory_model model, const char* what, const char* fixed, const std::vector<int>& values) {
+    const char* suffix = model == memory_model::cc ? "cc" : "dsm";
     const std::array shapes{"chain", "tree", "fastpath-tree", "fastpath-nested"};
     say(fmt::format("remote references against {} ({})", what, suffix));
     std::vector<json> points(shapes.size() * values.size());
-    lab::share_out(lab::all_processors(), points.size(), [&](std::size_t i, bool) {
+    share_out(all_processors(), points.size(), [&](std::size_t i, bool) {
       if (interrupted_) return;
-      const catalog::choice algorithm =
-          lab::find_algorithm(fmt::format("am97-{}-{}", shapes[i / values.size()], suffix));
+      const catalog::choice algorithm = find_algorithm(fmt::format("am97-{}-{}", shapes[i / values.size()], suffix));
       const int x = values[i % values.size()];
       const bool by_N = std::string_view(what) == "N", by_k = std::string_view(what) == "k";
       const int N = by_N ? x : by_k ? 32 : 12, k = by_k ? x : 2, contention = by_N || by_k ? 0 : x;
-      const lab::rmr_measurement m = lab::sample_rmr(algorithm, N, k, {model, true}, contention,
-                                                     static_cast<std::uint64_t>(effort_.sampled_steps));
-      points[i] = lab::to_json(m, algorithm, model, "");
+      const rmr_measurement m =
+          sample_rmr(algorithm, N, k, {model, true}, contention, static_cast<std::uint64_t>(effort_.sampled_steps));
+      points[i] = to_json(m, algorithm, model, "");
       points[i]["x"] = x;
     });
     return {{"model", suffix}, {"against", what}, {"fixed", fixed}, {"points", std::move(points)}};
@@ -289,4 +311,4 @@ report_data gather(const report_effort& effort, json bench, const std::atomic<bo
   return data;
 }
 
-}  // namespace kgate::tool
+}  // namespace kgate::lab::report
