@@ -13,6 +13,7 @@
 #include "kgate/algorithms/am97_names.hpp"
 #include "kgate/objects/assigned.hpp"
 #include "kgate/objects/herlihy93.hpp"
+#include "kgate/objects/named_object.hpp"
 #include "lab/checker/model/machine.hpp"
 #include "lab/checker/properties/operations.hpp"
 

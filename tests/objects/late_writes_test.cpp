@@ -107,10 +107,10 @@ class late_naming {
   }
 
  private:
-  herlihy93<machine, T, at_runtime, Rules> object_;
+  named_object<machine, T, at_runtime, Rules> object_;
 };
 
-template <char Late, class T = tiny, class Rules = herlihy93_named_rules>
+template <char Late, class T = tiny, class Rules = named_rules>
 operations_result explored_late() {
   program p(make_model<operator_of<T, late_naming<T, Late, Rules>>>(2, 2), 2, 2, {.passages = 2, .wrong = {}});
   // The spare blocks are not among the own variables: written late they may belong to the next under the name already.

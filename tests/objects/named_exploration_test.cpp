@@ -64,16 +64,16 @@ TEST(Exploration, AgreesWithWhatTheTextsReallyDo) {
 struct named_without_validation : named_announced_rules {
   static constexpr bool validates = false;
 };
-struct named_without_toggles : herlihy93_named_rules {
+struct named_without_toggles : named_rules {
   static constexpr bool compares_toggles = false;
 };
-struct named_without_tag : herlihy93_named_rules {
+struct named_without_tag : named_rules {
   static constexpr bool tags = false;
 };
-struct named_without_last_block : herlihy93_named_rules {
+struct named_without_last_block : named_rules {
   static constexpr std::size_t blocks_more = 0;
 };
-struct keeping_too_long : herlihy93_named_rules {
+struct keeping_too_long : named_rules {
   static constexpr bool compares_versions = false;
 };
 

@@ -18,14 +18,14 @@ class naming {
   }
 
  private:
-  herlihy93<checker_machine, T, at_runtime, Rules> object_;
+  named_object<checker_machine, T, at_runtime, Rules> object_;
 };
 
-template <class T, class Rules = herlihy93_named_rules>
+template <class T, class Rules = named_rules>
 using named_operations = operator_of<T, naming<T, Rules>>;
 
 /// As published, but for the names: announced at once, so that few operations lead to the last look.
-struct named_announced_rules : herlihy93_named_rules {
+struct named_announced_rules : named_rules {
   static constexpr bool tries_first = false;
 };
 
@@ -40,7 +40,7 @@ constexpr int named_steps_bound(int K, int operations_of_others) {
          2 * (1 + 2 * operations_of_others);
 }
 
-template <class T, class Rules = herlihy93_named_rules>
+template <class T, class Rules = named_rules>
 operations_result expect_named(int N, int k, int each) {
   const operations_result r = explored<T, named_operations<T, Rules>>(N, k, each);
   EXPECT_TRUE(r.complete) << r.states;

@@ -117,6 +117,16 @@ TEST(Constructions, GiveWhatTheSequentialObjectGives) {
   like_std_priority_queue([&](const heap::operation& op) { return two.apply(op); });
   resilient<heap, 1> one;
   like_std_priority_queue([&](const heap::operation& op) { return one.apply(op); });
+  resilient<heap, 2, word_slots> two_named;
+  like_std_priority_queue([&](const heap::operation& op) { return two_named.apply(op); });
+  resilient<heap, 3, healing> three_healing;
+  like_std_priority_queue([&](const heap::operation& op) { return three_healing.apply(op); });
+  resilient<heap, 1, healing> one_healing;
+  like_std_priority_queue([&](const heap::operation& op) { return one_healing.apply(op); });
+  resilient<heap, 70> seventy;
+  like_std_priority_queue([&](const heap::operation& op) { return seventy.apply(op); });
+  resilient<heap, 70, basic_word_slots<70>> seventy_named;
+  like_std_priority_queue([&](const heap::operation& op) { return seventy_named.apply(op); });
   resilient<heap, 4, slots> in_order;
   like_std_priority_queue([&](const heap::operation& op) { return in_order.apply(op); });
   resilient<heap, 16> sixteen;
@@ -186,9 +196,14 @@ struct slow {
   std::uint64_t nothing = 0;
 };
 
-template <int K>
+}  // namespace
+template <>
+inline constexpr bool kgate::may_refer_elsewhere<slow::operation> = true;
+namespace {
+
+template <int K, class Slots>
 void gives_up_when_all_slots_are_taken() {
-  resilient<slow, K> object;
+  resilient<slow, K, Slots> object;
   EXPECT_EQ(object.available(), K);
   std::array<std::atomic<int>, K> stages{};
   std::vector<std::jthread> inside;
@@ -214,20 +229,31 @@ void gives_up_when_all_slots_are_taken() {
 }
 
 TEST(Resilient, GivesUpWhenAllSlotsAreTakenForTooLong) {
-  gives_up_when_all_slots_are_taken<1>();   // a lock
-  gives_up_when_all_slots_are_taken<3>();   // names in the object's word
-  gives_up_when_all_slots_are_taken<17>();  // and apart
+  gives_up_when_all_slots_are_taken<1, any_order>();    // a lock
+  gives_up_when_all_slots_are_taken<3, word_slots>();   // names in the object's word
+  gives_up_when_all_slots_are_taken<17, word_slots>();  // and apart
+  gives_up_when_all_slots_are_taken<70, basic_word_slots<70>>();
+  gives_up_when_all_slots_are_taken<3, slots>();
+  gives_up_when_all_slots_are_taken<3, healing>();
 }
 
 TEST(Resilient, HasOneBlockMoreThanSlots) {
-  EXPECT_EQ((resilient<heap, 4>().blocks()), 5U);
+  EXPECT_EQ((resilient<heap, 4, word_slots>().blocks()), 5U);
+  EXPECT_EQ((resilient<heap, 4, healing>().blocks()), 5U);
   EXPECT_EQ((resilient<heap, 4>().block_bytes()), (wait_free<heap, 4>().block_bytes()));
-  EXPECT_LT(sizeof(resilient<heap, 4>), sizeof(wait_free<heap, 200>) / 50);
+  EXPECT_LT(sizeof(resilient<heap, 4, word_slots>), sizeof(wait_free<heap, 200>) / 50);
+}
+
+/// The more the larger the state, the fewer.
+TEST(Resilient, HasBlocksForTheFirstThreadsThatUseIt) {
+  EXPECT_EQ((resilient<heap, 4>().blocks()), 5U + 16U);
+  EXPECT_EQ((resilient<priority_queue<std::int64_t, 16>, 4>().blocks()), 5U + 8U);
+  EXPECT_EQ((resilient<priority_queue<std::int64_t, 200>, 4>().blocks()), 5U);
 }
 
 TEST(WordSlots, GiveDistinctNumbersAndTakeThemBack) {
   EXPECT_THROW(word_slots(0), std::invalid_argument);
-  EXPECT_THROW(word_slots(33), std::invalid_argument);
+  EXPECT_THROW(word_slots(65), std::invalid_argument);
   word_slots all(32);
   for (int i = 0; i < 32; ++i) EXPECT_EQ(all.acquire(), i);
   EXPECT_FALSE(all.try_acquire());
@@ -240,6 +266,18 @@ TEST(WordSlots, GiveDistinctNumbersAndTakeThemBack) {
   all.release(3);
   EXPECT_DEATH(all.release(3), "nobody holds");
   EXPECT_DEATH(all.release(32), "does not exist");
+}
+
+TEST(WordSlots, AreAsManyAsOneLikes) {
+  basic_word_slots<130> all(130);
+  for (int i = 0; i < 130; ++i) EXPECT_EQ(all.acquire(), i);
+  EXPECT_FALSE(all.try_acquire());
+  all.release(64);
+  all.release(129);
+  EXPECT_EQ(all.available(), 2);
+  EXPECT_EQ(all.taken(1), ~std::uint64_t{1});
+  EXPECT_EQ(all.acquire(), 64);
+  EXPECT_EQ(all.acquire(), 129);
 }
 
 }  // namespace

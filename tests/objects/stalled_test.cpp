@@ -33,8 +33,9 @@ struct stall {
 };
 stall* stalls_at = nullptr;
 
-/// A counter whose operation stops those who were told to.
+/// A counter whose operation stops those who were told to. Reading is an operation like any other here.
 struct stalling_counter : counter {
+  static bool reads_only(const operation&) noexcept { return false; }
   result apply(const operation& op) noexcept {
     if (stalls_after >= 0 && stalls_after-- == 0) {
       ++stalls_at->stopped;
@@ -79,14 +80,24 @@ TEST(Stalled, WaitFreeGoesOnWithOneThreadLeft) {
   others_finish<4>(4, [&](int t, const counter::operation& op) { return object.apply(t, op); });
 }
 
-TEST(Stalled, ResilientGoesOnWithOneSlotLeft) {
-  resilient<stalling_counter, 4> object;
-  others_finish<4>(8, [&](int, const counter::operation& op) { return object.apply(op); });
+template <int K, class Slots>
+void others_finish_with_one_slot_left() {
+  resilient<stalling_counter, K, Slots> object;
+  others_finish<K>(2 * K, [&](int, const counter::operation& op) { return object.apply(op); });
 }
 
-TEST(Stalled, ResilientBehindSlotsGoesOnWithOneSlotLeft) {
-  resilient<stalling_counter, 3, slots> object;
-  others_finish<3>(6, [&](int, const counter::operation& op) { return object.apply(op); });
+TEST(Stalled, ResilientGoesOnWithOneSlotLeft) {
+  others_finish_with_one_slot_left<4, word_slots>();
+  others_finish_with_one_slot_left<20, word_slots>();
+  others_finish_with_one_slot_left<4, healing>();
+}
+TEST(Stalled, ResilientBehindSlotsGoesOnWithOneSlotLeft) { others_finish_with_one_slot_left<3, slots>(); }
+
+/// Nobody waits for those who stall outside, with a block of their own, however many they are.
+TEST(Stalled, ResilientGoesOnBesideMoreThanItHasSlots) {
+  resilient<stalling_counter, 2> object;
+  others_finish<8>(12, [&](int, const counter::operation& op) { return object.apply(op); });
+  EXPECT_EQ(object.available(), 2);
 }
 
 /// Memory that outlives and is shared by forked processes.
@@ -104,8 +115,9 @@ struct shared {
 constexpr int K = 4;
 constexpr int processes_in_all = 7;
 
+template <class Slots = word_slots>
 struct scene {
-  resilient<stalling_counter, K> object;
+  resilient<stalling_counter, K, Slots> object;
   stall here;
   std::array<std::atomic<long>, processes_in_all> done{};  // operations whose end the process has seen
 };
@@ -133,7 +145,8 @@ bool ends_within(pid_t child, std::chrono::seconds limit) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-void work(scene& s, int who, long operations) {
+template <class Slots>
+void work(scene<Slots>& s, int who, long operations) {
   for (long i = 0; i < operations; ++i) {
     s.object.apply(counter::add(1));
     ++s.done[static_cast<std::size_t>(who)];
@@ -141,16 +154,38 @@ void work(scene& s, int who, long operations) {
 }
 
 /// What was counted is what was done, and perhaps the one operation of each that was killed.
-void expect_counted(scene& s) {
+template <class Slots>
+void expect_counted(scene<Slots>& s, long killed = K - 1) {
   long sure = 0;
   for (const auto& one : s.done) sure += one;
   const long counted = static_cast<long>(s.object.apply(counter::read()));
   EXPECT_GE(counted, sure);
-  EXPECT_LE(counted, sure + K - 1);
+  EXPECT_LE(counted, sure + killed);
 }
 
-TEST(Killed, ProcessesInsideApplyDoNotStopTheOthers) {
-  const shared<scene> s;
+/// As many as there are slots can be inside at once.
+template <class Slots>
+void expect_all_slots_to_be_had(scene<Slots>& s) {
+  stalls_at = &s.here;
+  s.here.stopped = 0;
+  std::vector<pid_t> all;
+  for (int i = 0; i < K; ++i)
+    all.push_back(start([&] {
+      stalls_after = 0;
+      s.object.apply(counter::add(0));
+    }));
+  const auto begin = std::chrono::steady_clock::now();
+  while (s.here.stopped < K && std::chrono::steady_clock::now() - begin < 20s) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(s.here.stopped, K);
+  EXPECT_EQ(s.object.available(), 0);
+  s.here.over = true;
+  for (const pid_t one : all) EXPECT_TRUE(ends_within(one, 60s));
+  EXPECT_EQ(s.object.available(), K);
+}
+
+template <class Slots>
+void goes_on_beside_dead_inside(int free_then) {
+  const shared<scene<Slots>> s;
   stalls_at = &s->here;
   std::vector<pid_t> victims, workers;
   for (int i = 0; i < K - 1; ++i)
@@ -161,16 +196,23 @@ TEST(Killed, ProcessesInsideApplyDoNotStopTheOthers) {
   while (s->here.stopped < K - 1) std::this_thread::sleep_for(1ms);
   for (const pid_t v : victims) ::kill(v, SIGKILL);
   for (const pid_t v : victims) ::waitpid(v, nullptr, 0);
-  EXPECT_EQ(s->object.available(), 1);  // the dead keep theirs
+  EXPECT_EQ(s->object.available(), free_then);
   for (int i = K - 1; i < processes_in_all; ++i) workers.push_back(start([&] { work(*s.object, i, 5000); }));
   for (const pid_t w : workers) EXPECT_TRUE(ends_within(w, 60s));
   expect_counted(*s.object);
 }
 
-TEST(Killed, ProcessesAnywhereDoNotStopTheOthers) {
+TEST(Killed, ProcessesInsideApplyDoNotStopTheOthers) {
+  goes_on_beside_dead_inside<word_slots>(1);  // the dead keep their slots
+  goes_on_beside_dead_inside<any_order>(K);   // they had none
+  goes_on_beside_dead_inside<healing>(1);     // the others take them back when they need them
+}
+
+template <class Slots>
+void goes_on_beside_dead_anywhere() {
   std::mt19937 random(7);
   for (int round = 0; round < 20; ++round) {
-    const shared<scene> s;
+    const shared<scene<Slots>> s;
     std::vector<pid_t> all;
     for (int i = 0; i < processes_in_all; ++i)
       all.push_back(start([&] { work(*s.object, i, i < K - 1 ? 1'000'000'000 : 5000); }));
@@ -185,8 +227,38 @@ TEST(Killed, ProcessesAnywhereDoNotStopTheOthers) {
   }
 }
 
+TEST(Killed, ProcessesAnywhereDoNotStopTheOthers) {
+  goes_on_beside_dead_anywhere<word_slots>();
+  goes_on_beside_dead_anywhere<any_order>();
+  goes_on_beside_dead_anywhere<healing>();
+}
+
+/// Many more than there are slots, one after the other and in bursts, anywhere.
+TEST(Killed, AnyNumberOfProcessesLoseNothingOfAnObjectThatHeals) {
+  constexpr int kills = 300;
+  const shared<scene<healing>> s;
+  std::mt19937 random(11);
+  std::vector<pid_t> victims(processes_in_all);
+  const auto replace = [&](std::size_t i) {
+    if (victims[i] != 0) {
+      ::kill(victims[i], SIGKILL);
+      ::waitpid(victims[i], nullptr, 0);
+    }
+    victims[i] = start([&] { work(*s.object, static_cast<int>(i), 1'000'000'000); });
+  };
+  for (std::size_t i = 0; i < victims.size(); ++i) replace(i);
+  for (int killed = 0; killed < kills; ++killed) {
+    if (random() % 4 != 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
+    replace(random() % victims.size());
+  }
+  for (const pid_t v : victims) ::kill(v, SIGKILL);
+  for (const pid_t v : victims) ::waitpid(v, nullptr, 0);
+  expect_counted(*s.object, kills + processes_in_all);
+  expect_all_slots_to_be_had(*s.object);
+}
+
 TEST(Stopped, ProcessesGoOnWhereTheyWere) {
-  const shared<scene> s;
+  const shared<scene<>> s;
   std::vector<pid_t> all;
   for (int i = 0; i < processes_in_all; ++i) all.push_back(start([&] { work(*s.object, i, 20000); }));
   for (int i = 0; i < K - 1; ++i) ::kill(all[static_cast<std::size_t>(i)], SIGSTOP);

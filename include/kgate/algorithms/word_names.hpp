@@ -32,7 +32,7 @@ class word_names {
   static constexpr int names_max = std::numeric_limits<Word>::digits;
 
   word_names(typename M::Memory& memory, int /*N*/, int k)
-      : k_(k), F(memory, {.name = "F"}, static_cast<Word>(static_cast<Word>(~Word{0}) >> (names_max - k))) {}
+      : k_(k), F(memory, {.name = "F"}, all(k)) {}
 
   void acquire(Process& p, Private& mine) {
     for (;;) {
@@ -59,13 +59,16 @@ class word_names {
   /// The names that are free, and those that are taken, a bit each.
   Word free_names(Process& p) { return F.read(p["4"]); }
   Word taken_names(Process& p) {
-    return static_cast<Word>(~free_names(p) & (static_cast<Word>(~Word{0}) >> (names_max - k_)));
+    return static_cast<Word>(~free_names(p) & all(k_));
   }
   int size() const noexcept { return k_; }
   /// Where those who find no name free may sleep.
   typename M::template Var<Word>& word() noexcept { return F; }
 
  private:
+  static constexpr Word all(int k) {
+    return k == 0 ? Word{0} : static_cast<Word>(static_cast<Word>(~Word{0}) >> (names_max - k));
+  }
   bool take(Process& p, Word seen, Private& mine) {
     if (!F.compare_and_swap(p["2"], seen, static_cast<Word>(seen & (seen - 1)))) return false;
     mine.name = std::countr_zero(seen);

@@ -13,6 +13,7 @@
 /// Deviations   none
 /// Evidence     tests/objects (all interleavings of 3 processes with k = 2, one of them stalled for ever)
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kgate/detail/machine.hpp"
@@ -44,7 +45,7 @@ class assigned {
     constexpr bool counts_names = requires(Assignment & a) { a.taken_names(p); };
     constexpr bool copies = requires(Object & o) { o.blocks(); };
     if constexpr (counts_names && copies)
-      return object_.apply(p, name, op, [this](Process& q) -> std::uint64_t { return assignment_.taken_names(q); });
+      return object_.apply(p, name, op, [this](Process& q, std::size_t) -> std::uint64_t { return assignment_.taken_names(q); });
     else
       return object_.apply(p, name, op);
   }

@@ -17,6 +17,7 @@ struct counter {
 
   static operation add(std::int64_t n) noexcept { return {n}; }
   static operation read() noexcept { return {0}; }
+  static bool reads_only(const operation& op) noexcept { return op.add == 0; }
 
   result apply(const operation& op) noexcept {
     // As unsigned, so that it wraps.

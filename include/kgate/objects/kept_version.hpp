@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Where herlihy93 has its words: those that many read, and those that belong to whoever holds a name.
+/// Where the texts of this room have their words: those that many read, and those that belong to one owner.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,7 +30,7 @@ struct data_word<M> {
 /// No version: there is no such block.
 inline constexpr std::uint64_t no_version = ~std::uint64_t{0};
 
-/// What a name keeps of the version that was last made under it. Only the name's holder uses it.
+/// What the owner of a block keeps of the version it made or read last. Only the owner uses it.
 template <class M, Sequential T>
 class kept_version {
  public:
@@ -40,7 +41,7 @@ class kept_version {
       : words_(2 + in_words<T>::size, [&](std::size_t i) {
           return typename data_word<M>::type(memory, {"kept", static_cast<int>(i), pid(name)}, i == 0 ? no_version : 0);
         }) {}
-  /// Where the holder has its copy of the state.
+  /// Where the owner has its copy of the state.
   in_words<T>& state(in_words<T>& local) { return local; }
   bool recall(Process& p, word version, bool compares, in_words<T>& state, word& bits) {
     if (words_[0].read(p["3"]) != version && compares) return false;
@@ -59,9 +60,9 @@ class kept_version {
  private:
   fixed_array<typename data_word<M>::type> words_;
 };
-/// Plain memory where there is such: W, by which the name came and goes, orders the accesses.
+/// Plain memory where there is such: whatever hands the ownership on orders the accesses.
 template <class M, Sequential T>
-requires(M::has_plain_memory) class alignas(cache_line) kept_version<M, T> {
+requires(M::has_plain_memory) class alignas(std::max(cache_line, alignof(in_words<T>))) kept_version<M, T> {
  public:
   using word = std::uint64_t;
   using Process = typename M::Process;

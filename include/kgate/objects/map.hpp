@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A small map of fixed capacity, as a sequential object: its entries lie in an array ordered by key.
+/// A small map of fixed capacity, as a sequential object: its entries lie in an array ordered by key. A key that
+/// is no number (NaN) is a key like any other, behind all numbers.
 
 #include <algorithm>
 #include <cstddef>
@@ -41,12 +42,13 @@ class small_map {
   /// Gives the key a value, new or instead of the one it has.
   static operation put(const Key& key, const Value& value) noexcept { return {puts, key, value}; }
   static operation erase(const Key& key) noexcept { return {erases, key, Value{}}; }
+  static bool reads_only(const operation& op) noexcept { return op.what == finds; }
 
   result apply(const operation& op) noexcept {
     entry* const end = entries_ + count_;
     entry* const at =
-        std::lower_bound(entries_, end, op.key, [](const entry& e, const Key& key) { return e.key < key; });
-    const bool found = at != end && !(op.key < at->key);
+        std::lower_bound(entries_, end, op.key, [](const entry& e, const Key& key) { return ordered_before(e.key, key); });
+    const bool found = at != end && !ordered_before(op.key, at->key);
     const result was = found ? result{1, 0, at->value} : result{};
     if (op.what == puts) {
       if (!found) {

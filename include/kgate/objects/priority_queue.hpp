@@ -2,7 +2,7 @@
 #pragma once
 
 /// A bounded priority queue, as a sequential object: a binary heap in an array, as in Herlihy 1993 and so in the experiments of
-/// Anderson & Moir 1997.
+/// Anderson & Moir 1997. A value that is no number (NaN) comes after all numbers.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +38,7 @@ class priority_queue {
     if (op.what == inserts) {
       if (count_ >= Capacity) return {};
       std::size_t at = count_++;
-      for (; at > 0 && op.value < heap_[(at - 1) / 2]; at = (at - 1) / 2) heap_[at] = heap_[(at - 1) / 2];
+      for (; at > 0 && ordered_before(op.value, heap_[(at - 1) / 2]); at = (at - 1) / 2) heap_[at] = heap_[(at - 1) / 2];
       heap_[at] = op.value;
       return {1, op.value};
     }
@@ -47,8 +47,8 @@ class priority_queue {
     const Value last = heap_[--count_];
     std::size_t at = 0;
     for (std::size_t child; (child = 2 * at + 1) < count_; at = child) {
-      if (child + 1 < count_ && heap_[child + 1] < heap_[child]) ++child;
-      if (!(heap_[child] < last)) break;
+      if (child + 1 < count_ && ordered_before(heap_[child + 1], heap_[child])) ++child;
+      if (!ordered_before(heap_[child], last)) break;
       heap_[at] = heap_[child];
     }
     heap_[at] = last;

@@ -12,7 +12,11 @@
 ///     };
 ///
 /// apply must depend on nothing but the state and the operation, and must end: others carry out my operation for me on copies
-/// of the state, and only one of these copies counts.
+/// of the state, and only one of these copies counts. So neither state nor operation nor result may refer to memory elsewhere
+/// (objects/self_contained.hpp), and apply must not use the object it is an operation of.
+///
+/// An object some of whose operations leave the state as it is says which: `static bool reads_only(const operation&) noexcept`.
+/// These are then carried out without writing anything that others see.
 ///
 /// A state that is often smaller than its type says how much of it matters: `std::size_t used_bytes() const`, counted from its
 /// first byte. used_bytes may look at the first eight bytes of the state only, and is called on what may be a torn copy of
@@ -26,15 +30,45 @@
 #include <new>
 #include <type_traits>
 
+#include "kgate/objects/self_contained.hpp"
+
 namespace kgate {
+
+/// The largest state that is copied: an operation has its copy on the stack.
+inline constexpr std::size_t state_bytes_max = std::size_t{1} << 16;
 
 template <class T>
 concept Sequential = std::is_trivially_copyable_v<T> && std::is_trivially_copyable_v<typename T::operation> &&
-    std::is_trivially_copyable_v<typename T::result> && std::is_trivially_destructible_v<T> &&
+    std::is_trivially_copyable_v<typename T::result> && std::is_trivially_destructible_v<T> && SelfContained<T> &&
+    SelfContained<typename T::operation> && SelfContained<typename T::result> &&
     requires(T& state, const typename T::operation& op) {
   { state.apply(op) }
   noexcept->std::same_as<typename T::result>;
 };
+
+/// A state that an operation can have on its stack.
+template <class T>
+concept SmallState = sizeof(T) <= state_bytes_max;
+
+/// Whether op leaves every state as it is, as far as the object says.
+template <Sequential T>
+constexpr bool reads_only([[maybe_unused]] const typename T::operation& op) noexcept {
+  if constexpr (requires {
+                  { T::reads_only(op) } -> std::same_as<bool>;
+                })
+    return T::reads_only(op);
+  else
+    return false;
+}
+
+/// a < b, with what is no number (NaN) behind all numbers and equal to itself, so that the order is one.
+template <class T>
+constexpr bool ordered_before(const T& a, const T& b) noexcept {
+  if constexpr (std::is_floating_point_v<T>)
+    return a < b || (b != b && a == a);
+  else
+    return a < b;
+}
 
 /// A number that lies beside values of type T without a gap: half a word beside small ones, so that less is copied.
 template <class T>

@@ -45,8 +45,9 @@ class sleepers {
   }
 
   void freed() noexcept {
-    // A sleeper raises asleep_ before its last attempt: that succeeds, or we see it here, and it sees the change of event_.
-    if (asleep_.load(std::memory_order_seq_cst) != 0) wake();
+    // A sleeper raises waits_ before its last attempt: that succeeds, or we see it here, and it sees the change of event_.
+    const std::uint32_t waits = waits_.load(std::memory_order_seq_cst);
+    if (waits != answered_.load(std::memory_order_seq_cst)) wake(waits);
   }
 
  private:
@@ -55,10 +56,15 @@ class sleepers {
   static constexpr int spins = 200;
 
   /// One woken at a time is enough: it lowers waking_ before its attempt, so either that finds what we freed or we see it low.
-  [[gnu::noinline]] void wake() noexcept {
+  /// If nobody was asleep all `waits` are answered: whoever raised them before we looked has read event_ before we changed it,
+  /// and cannot fall asleep any more. So one that was killed asleep costs others one attempt to wake it.
+  [[gnu::noinline]] void wake(std::uint32_t waits) noexcept {
     if (waking_.load(std::memory_order_seq_cst) != 0 || waking_.exchange(1, std::memory_order_seq_cst) != 0) return;
     event_.fetch_add(1, std::memory_order_seq_cst);
-    if (futex_wake(event_, 1, futex_scope::machine) == 0) waking_.store(0, std::memory_order_seq_cst);
+    if (futex_wake(event_, 1, futex_scope::machine) == 0) {
+      answered_.store(waits, std::memory_order_seq_cst);
+      waking_.store(0, std::memory_order_seq_cst);
+    }
   }
 
   /// Waits while there is time left.
@@ -66,26 +72,26 @@ class sleepers {
   [[gnu::noinline]] bool wait(Attempt& attempt, const Left& left) noexcept {
     for (int round = 0;; ++round) {
       const seconds time = left();
-      if (time <= seconds::zero()) return false;
+      if (!(time > seconds::zero())) return false;  // also if it is no number
       if (round < spins) {
         cpu_relax();
         if (attempt()) return true;
         continue;
       }
       const std::timespec length{0, static_cast<long>(std::min(time, look).count() * 1e9)};
-      asleep_.fetch_add(1, std::memory_order_seq_cst);
       const std::uint32_t event = event_.load(std::memory_order_seq_cst);
+      waits_.fetch_add(1, std::memory_order_seq_cst);
       const bool done = attempt();
       if (!done) futex_wait(event_, event, &length, futex_scope::machine);
-      asleep_.fetch_sub(1, std::memory_order_seq_cst);
       waking_.store(0, std::memory_order_seq_cst);  // also who was not woken: one who was may have died
       if (done || attempt()) return true;
     }
   }
 
-  std::atomic<std::uint32_t> asleep_{0};  // one that is killed asleep stays counted: then wake-ups are tried in vain
-  std::atomic<std::uint32_t> waking_{0};  // somebody was woken and has not looked yet
-  std::atomic<std::uint32_t> event_{0};   // what sleepers sleep on
+  std::atomic<std::uint32_t> waits_{0};     // how often somebody was about to sleep
+  std::atomic<std::uint32_t> answered_{0};  // if equal to waits_, nobody sleeps
+  std::atomic<std::uint32_t> waking_{0};    // somebody was woken and has not looked yet
+  std::atomic<std::uint32_t> event_{0};     // what sleepers sleep on
 };
 
 }  // namespace kgate

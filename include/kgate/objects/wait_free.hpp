@@ -5,6 +5,7 @@
 
 #include "kgate/detail/machines/native.hpp"
 #include "kgate/objects/herlihy93.hpp"
+#include "kgate/objects/usable_between_processes.hpp"
 
 namespace kgate {
 
@@ -13,6 +14,7 @@ namespace kgate {
 ///
 /// The object contains no pointers: it may be made in memory that processes share (placement new), and processes be its threads.
 template <Sequential T, int K>
+requires SmallState<T>
 class wait_free {
   static_assert(K >= 1);
   using machine = native<spin>;
@@ -26,12 +28,10 @@ class wait_free {
   wait_free& operator=(const wait_free&) = delete;
 
   /// Carries out op. `thread` must be in 0..K-1, or the program stops; no two may use the same at once.
-  /// @param present  who may be inside now: a function of a process that returns a bit for each number, see kgate::resilient
-  template <class Present = everybody>
-  result apply(int thread, const operation& op, const Present& present = {}) noexcept {
+  result apply(int thread, const operation& op) noexcept {
     KGATE_EXPECTS(thread >= 0 && thread < K, "a thread of a wait-free object is numbered 0..K-1");
     typename machine::Process p(pid(thread));
-    return object_.apply(p, thread, op, present);
+    return object_.apply(p, thread, op);
   }
 
   static constexpr int threads() noexcept { return K; }
@@ -43,5 +43,9 @@ class wait_free {
   [[no_unique_address]] typename machine::Memory memory_;
   herlihy93<machine, T, K> object_;
 };
+
+template <Sequential T, int K>
+requires SmallState<T>
+inline constexpr bool usable_between_processes<wait_free<T, K>> = true;
 
 }  // namespace kgate

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// kgate::word_slots: k-assignment in one word, for at most 32 slots, in memory that processes may share.
+/// kgate::word_slots: k-assignment in words of bits, for at most 64 slots or any number, in memory that processes may share.
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cstddef>
@@ -11,30 +12,38 @@
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
+#include <string>
 
 #include "kgate/algorithms/word_names.hpp"
 #include "kgate/detail/contracts.hpp"
+#include "kgate/detail/inline_array.hpp"
 #include "kgate/detail/machines/native.hpp"
 #include "kgate/objects/sleepers.hpp"
+#include "kgate/objects/usable_between_processes.hpp"
 
 namespace kgate {
 
 /// At most k inside, each with a number 0..k-1 of its own, taken and given back by one instruction. Of those who wait any may be
 /// next (no order is kept). Has the interface of kgate::slots; unlike those it contains no pointers and sleeps on a
 /// word that all processes see. Who dies inside keeps its slot.
-class word_slots {
+/// @tparam Max  the largest k
+template <int Max>
+class basic_word_slots {
+  static_assert(Max >= 1);
+
  public:
-  static constexpr std::ptrdiff_t max() noexcept { return 32; }
+  static constexpr std::ptrdiff_t max() noexcept { return Max; }
 
   /// @throws std::invalid_argument unless 1 <= k <= max()
-  explicit word_slots(std::ptrdiff_t k) : names_(memory_, 0, checked(k)) {}
-  word_slots(const word_slots&) = delete;
-  word_slots& operator=(const word_slots&) = delete;
+  explicit basic_word_slots(std::ptrdiff_t k)
+      : k_(checked(k)), words_(words, [this](std::size_t i) { return names(memory_, 0, names_in_word(i)); }) {}
+  basic_word_slots(const basic_word_slots&) = delete;
+  basic_word_slots& operator=(const basic_word_slots&) = delete;
 
   [[nodiscard]] std::ptrdiff_t acquire() noexcept {
-    names::Private mine;
-    static_cast<void>(sleepers_.until([&] { return take(mine); }));
-    return mine.name;
+    std::ptrdiff_t number = -1;
+    static_cast<void>(sleepers_.until([&]() noexcept { return take(number); }));
+    return number;
   }
   [[nodiscard]] std::optional<std::ptrdiff_t> try_acquire() noexcept { return acquired(std::try_to_lock); }
   template <class Rep, class Period>
@@ -47,44 +56,63 @@ class word_slots {
   void release(std::ptrdiff_t number) noexcept {
     KGATE_EXPECTS(number >= 0 && number < size(), "release of a slot that does not exist");
     process p(pid(0));
-    KGATE_EXPECTS(names_.give_back(p, static_cast<int>(number)), "release of a slot that nobody holds");
+    KGATE_EXPECTS(words_[static_cast<std::size_t>(number / bits)].give_back(p, static_cast<int>(number % bits)),
+                  "release of a slot that nobody holds");
     sleepers_.freed();
   }
 
-  std::ptrdiff_t size() const noexcept { return names_.size(); }
+  std::ptrdiff_t size() const noexcept { return k_; }
   std::ptrdiff_t available() const noexcept {
     process p(pid(0));
-    return std::popcount(names_.free_names(p));
+    int free = 0;
+    for (std::size_t i = 0; i < words; ++i) free += std::popcount(words_[i].free_names(p));
+    return free;
   }
-  /// The slots that are taken, a bit each.
-  std::uint32_t taken() noexcept {
+  /// The slots that are taken, a bit each: number 64 i and those after it.
+  std::uint64_t taken(std::size_t i = 0) noexcept {
     process p(pid(0));
-    return names_.taken_names(p);
+    return words_[i].taken_names(p);
   }
 
  private:
   using machine = native<spin>;
   using process = machine::Process;
-  using names = word_names<machine, std::uint32_t>;
+  using names = word_names<machine, std::uint64_t>;
+  static constexpr int bits = names::names_max;
+  static constexpr std::size_t words = (static_cast<std::size_t>(Max) + bits - 1) / bits;
 
   static int checked(std::ptrdiff_t k) {
-    if (k < 1 || k > max()) throw std::invalid_argument("word_slots: k must be 1..32");
+    if (k < 1 || k > max()) throw std::invalid_argument("word_slots: k must be 1.." + std::to_string(Max));
     return static_cast<int>(k);
   }
-  bool take(names::Private& mine) noexcept {
+  int names_in_word(std::size_t i) const { return std::clamp(k_ - static_cast<int>(i) * bits, 0, bits); }
+  bool take(std::ptrdiff_t& number) noexcept {
     process p(pid(0));
-    return names_.try_acquire(p, mine);
+    typename names::Private mine;
+    for (std::size_t i = 0; i < words; ++i)
+      if (words_[i].try_acquire(p, mine)) {
+        number = static_cast<std::ptrdiff_t>(i) * bits + mine.name;
+        return true;
+      }
+    return false;
   }
   template <class How>
   std::optional<std::ptrdiff_t> acquired(const How& how) noexcept {
-    names::Private mine;
-    const bool inside = sleepers_.until([&] { return take(mine); }, how);
-    return inside ? std::optional<std::ptrdiff_t>(mine.name) : std::nullopt;
+    std::ptrdiff_t number = -1;
+    const bool inside = sleepers_.until([&]() noexcept { return take(number); }, how);
+    return inside ? std::optional<std::ptrdiff_t>(number) : std::nullopt;
   }
 
   [[no_unique_address]] machine::Memory memory_;
-  mutable names names_;
+  int k_;
+  mutable inline_array<names, words> words_;
   sleepers sleepers_;
 };
+
+template <int Max>
+inline constexpr bool usable_between_processes<basic_word_slots<Max>> = true;
+
+/// In one word.
+using word_slots = basic_word_slots<64>;
 
 }  // namespace kgate
