@@ -9,60 +9,111 @@
 ///   c->send(request);
 /// @endcode
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <optional>
+#include <memory>
+#include <mutex>
+#include <new>
 #include <stop_token>
+#include <type_traits>
 #include <utility>
 
-#include "kgate/detail/cache_line.hpp"
-#include "kgate/detail/fixed_array.hpp"
+#include "kgate/core/cache_line.hpp"
+#include "kgate/core/contracts.hpp"
+#include "kgate/core/fixed_array.hpp"
 #include "kgate/slots.hpp"
 
 namespace kgate {
 
 /// An object belongs to a slot: it is made when its slot is borrowed for the first time, and used again by later borrowers.
-/// Because low slots are given first, no more objects are made than were ever in use at once.
+/// Because low slots are given first, no more objects are made than were ever in use at once. T need be neither copyable nor
+/// movable.
 template <class T, class Slots = slots>
 class pool {
+  /// Where the object of a slot is, if it has been made. Only the holder of the slot uses it.
+  class alignas(std::max(cache_line, alignof(T))) place {
+   public:
+    place() = default;
+    place(const place&) = delete;
+    place& operator=(const place&) = delete;
+    ~place() { destroy(); }
+
+    bool made() const noexcept { return made_; }
+    void* memory() noexcept { return bytes_; }
+    void set_made() noexcept { made_ = true; }
+    T& object() noexcept { return *std::launder(reinterpret_cast<T*>(bytes_)); }
+    void destroy() noexcept {
+      if (std::exchange(made_, false)) std::destroy_at(&object());
+    }
+
+   private:
+    alignas(T) std::byte bytes_[sizeof(T)];
+    bool made_ = false;
+  };
+
  public:
-  /// An object for as long as this lives. Empty if none was to be had.
-  class lease {
+  /// An object for as long as this lives. Empty if none was to be had, and after a move, give_back or discard. It must not
+  /// outlive the pool.
+  class [[nodiscard]] lease {
    public:
     lease() noexcept = default;
-    explicit operator bool() const noexcept { return static_cast<bool>(held_); }
-    T& operator*() const noexcept { return **object_; }
-    T* operator->() const noexcept { return &**object_; }
-    std::ptrdiff_t slot() const noexcept { return held_.number(); }
-    /// The object is no good any more (a broken connection): the next borrower of its slot gets a new one.
-    void discard() {
-      object_->reset();
+    lease(lease&& other) noexcept
+        : held_(std::move(other.held_)), place_(std::exchange(other.place_, nullptr)) {}
+    lease& operator=(lease&& other) noexcept {
+      held_ = std::move(other.held_);
+      if (this != &other) place_ = std::exchange(other.place_, nullptr);
+      return *this;
+    }
+    ~lease() = default;
+
+    explicit operator bool() const noexcept { return place_ != nullptr; }
+    /// The object. On an empty lease the program stops.
+    T& operator*() const noexcept { return place().object(); }
+    T* operator->() const noexcept { return &place().object(); }
+    /// 0..k-1. On an empty lease the program stops.
+    std::ptrdiff_t slot() const noexcept { return static_cast<void>(place()), held_.number(); }
+    /// The object is no good any more (a broken connection): it is destroyed, and the next borrower of its slot gets a new one.
+    /// Nothing on an empty lease.
+    void discard() noexcept {
+      if (place_ != nullptr) place_->destroy();
       give_back();
     }
-    /// Gives the object back now.
+    /// Gives the object back now. Nothing on an empty lease.
     void give_back() noexcept {
-      object_ = nullptr;
+      place_ = nullptr;
       held_.reset();
     }
 
    private:
     friend class pool;
-    lease(basic_slot<Slots> held, std::optional<T>& object) noexcept : held_(std::move(held)), object_(&object) {}
+    using place_type = pool::place;
+    lease(basic_slot<Slots> held, place_type& place) noexcept : held_(std::move(held)), place_(&place) {}
+    place_type& place() const noexcept {
+      KGATE_EXPECTS(place_ != nullptr, "an empty lease has no object");
+      return *place_;
+    }
 
     basic_slot<Slots> held_;
-    std::optional<T>* object_ = nullptr;
+    place_type* place_ = nullptr;
   };
 
-  /// At most k objects; make(slot) makes one. What it throws, borrow throws, and the slot is free again.
+  /// At most k objects; make(slot) makes one. It may run in several threads at once, for different slots. What it throws, borrow
+  /// throws, and the slot is free again.
   template <class Make>
-  requires std::is_invocable_r_v<T, Make&, std::ptrdiff_t> pool(std::ptrdiff_t k, Make make, std::size_t places = 64)
+  requires requires(Make& make, std::ptrdiff_t slot) { T(make(slot)); }
+  pool(std::ptrdiff_t k, Make make, std::size_t places = 64)
       : slots_(k, places),
-        make_(std::move(make)),
-        objects_(static_cast<std::size_t>(k), [](std::size_t) { return place{}; }) {}
+        make_([make = std::move(make)](void* memory, std::ptrdiff_t slot) mutable { ::new (memory) T(make(slot)); }),
+        places_(static_cast<std::size_t>(k), [](std::size_t) { return place(); }) {}
   /// Objects made by their default constructor.
   explicit pool(std::ptrdiff_t k) requires std::is_default_constructible_v<T>
       : pool(k, [](std::ptrdiff_t) { return T(); }) {}
+  pool(const pool&) = delete;
+  pool& operator=(const pool&) = delete;
+  /// All objects must have been given back, or the program stops.
+  ~pool() { KGATE_EXPECTS(available() == size(), "a pool is destroyed while an object is lent"); }
 
   /// Waits in line for an object.
   [[nodiscard]] lease borrow() { return lend(basic_slot<Slots>(slots_)); }
@@ -82,20 +133,19 @@ class pool {
   std::ptrdiff_t waiters() const noexcept { return slots_.waiters(); }
 
  private:
-  struct alignas(cache_line) place {
-    std::optional<T> object;
-  };
-
   lease lend(basic_slot<Slots> held) {
     if (!held) return {};
-    std::optional<T>& object = objects_[static_cast<std::size_t>(held.number())].object;
-    if (!object) object.emplace(make_(held.number()));
-    return lease(std::move(held), object);
+    place& its = places_[static_cast<std::size_t>(held.number())];
+    if (!its.made()) {
+      make_(its.memory(), held.number());
+      its.set_made();
+    }
+    return lease(std::move(held), its);
   }
 
   Slots slots_;
-  std::function<T(std::ptrdiff_t)> make_;
-  fixed_array<place> objects_;
+  std::function<void(void*, std::ptrdiff_t)> make_;
+  fixed_array<place> places_;
 };
 
 }  // namespace kgate

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// More operations, and a larger object behind the assignment.
 
+#include "healing_explored.hpp"
 #include "resilient_explored.hpp"
 
 namespace kgate::lab {
@@ -16,6 +17,11 @@ TEST(WaitFreeExploredDeep, TwoProcessesThreeOperationsEach) {
 
 TEST(ResilientExploredDeep, TheOthersEndThoughOneStallsForEver) {
   EXPECT_EQ((ends_despite<pair, resilient_operations<pair, papers_names>>(1, std::uint64_t{5} << 30)), verdict::holds);
+}
+
+TEST(HealingExploredDeep, BehindTwoNamesNothingIsLost) {
+  nothing_is_lost<tiny>(2, 2, 2, 0);
+  nothing_is_lost<tiny>(2, 2, 2, 1);
 }
 
 }  // namespace

@@ -59,6 +59,16 @@ struct tiny {
 /// No two sums of different operations are equal.
 constexpr std::uint64_t amount(int process, int nth) { return std::uint64_t{1} << (2 * process + nth); }
 
+/// A pair that the last process only reads.
+template <int Reader>
+struct pair_read_by : pair {
+  static bool reads_only(const operation& op) noexcept { return op.add == 0; }
+};
+template <int Reader>
+pair::operation make_operation(const pair_read_by<Reader>&, int process, int nth) {
+  return {process == Reader ? 0 : amount(process, nth)};
+}
+
 inline pair::operation make_operation(const pair&, int process, int nth) { return {amount(process, nth)}; }
 inline tiny::operation make_operation(const tiny&, int process, int nth) { return {amount(process, nth)}; }
 inline single::operation make_operation(const single&, int process, int nth) {

@@ -26,6 +26,17 @@ TEST(NamedExplored, ThreeProcessesTwoAtATime) {
   expect_named<tiny, named_announced_rules>(3, 2, 1);
 }
 
+TEST(NamedExplored, TryOutsideWithBlocksOfTheirOwn) {
+  expect_building<pair, building_rules<2>>(2, 1, 2);
+  expect_building<tiny, building_rules<2>>(2, 2, 2);
+  expect_building<tiny, building_rules<1>>(3, 2, 1);
+}
+TEST(NamedExplored, ReadBesideThoseWhoChange) {
+  expect_building<pair_read_by<1>, building_rules<2>>(2, 1, 2);  // the reader keeps its copy
+  expect_building<pair_read_by<1>, building_rules<1>>(2, 2, 2);  // or has nowhere to
+  expect_building<pair_read_by<2>, building_rules<3>>(3, 1, 1);
+}
+
 /// Crashes as exemptions from fairness. Inside nobody waits for anybody.
 TEST(NamedExplored, EveryOperationEndsThoughTheOtherStalls) {
   program p(make_model<named_operations<pair>>(2, 2), 2, 2, {.passages = 1, .wrong = {}});
@@ -55,6 +66,8 @@ TEST(Exploration, AgreesWithWhatTheTextsReallyDo) {
   EXPECT_EQ(audited<wait_free_operations<pair>>(3, 3), "");
   EXPECT_EQ(audited<named_operations<pair>>(2, 2), "");
   EXPECT_EQ(audited<named_operations<pair>>(3, 2), "");
+  EXPECT_EQ((audited<building_operations<pair, building_rules<2>>>(3, 2)), "");
+  EXPECT_EQ((audited<building_operations<pair_read_by<1>, building_rules<1>>>(2, 1)), "");
   EXPECT_EQ((audited<resilient_operations<tiny, one_word_names>>(2, 2)), "");
   EXPECT_EQ((audited<resilient_operations<tiny, one_word_names>>(3, 2)), "");
   EXPECT_EQ((audited<resilient_operations<tiny, papers_names>>(3, 2)), "");
@@ -76,6 +89,26 @@ struct named_without_last_block : named_rules {
 struct keeping_too_long : named_rules {
   static constexpr bool compares_versions = false;
 };
+
+struct reading_torn : building_rules<2> {
+  static constexpr bool validates_reads = false;
+};
+struct building_without_toggles : building_rules<1> {
+  static constexpr bool compares_toggles = false;
+};
+struct building_without_tag : building_rules<2> {
+  static constexpr bool tags = false;
+};
+struct building_too_long : building_rules<2> {
+  static constexpr bool compares_versions = false;
+};
+
+TEST(BuildingMutant, IsNotLinearizable) {
+  EXPECT_FALSE((explored<pair_read_by<1>, building_operations<pair_read_by<1>, reading_torn>>(2, 1, 2).linearizable));
+  EXPECT_FALSE((explored<pair, building_operations<pair, building_without_toggles>>(2, 2, 2).linearizable));
+  EXPECT_FALSE((explored<pair, building_operations<pair, building_without_tag>>(2, 1, 3).linearizable));
+  EXPECT_FALSE((explored<pair, building_operations<pair, building_too_long>>(2, 1, 2).linearizable));
+}
 
 template <class Rules>
 class NamedMutant : public testing::Test {};

@@ -21,6 +21,30 @@ class naming {
   named_object<checker_machine, T, at_runtime, Rules> object_;
 };
 
+/// Blocks of their own for the first processes.
+template <std::size_t Builders>
+struct building_rules : named_rules {
+  static constexpr std::size_t builders = Builders;
+};
+/// One try outside, by those who have a block of their own or only read; then inside.
+template <class T, class Rules>
+class building {
+ public:
+  building(checker_machine::Memory& memory, int /*N*/, int k) : object_(memory, k) {}
+  typename T::result apply(checker_machine::Process& p, const typename T::operation& op) {
+    in_words<typename T::result> mine;
+    const std::size_t builder = p.id().value;
+    const bool owns = builder < Rules::builders;
+    if (reads_only<T>(op) ? owns ? object_.try_read(p, builder, op, mine) : object_.try_read(p, op, mine)
+                          : owns && object_.attempt(p, builder, op, mine))
+      return mine.value();
+    return object_.apply(p, op);
+  }
+
+ private:
+  named_object<checker_machine, T, at_runtime, Rules> object_;
+};
+
 template <class T, class Rules = named_rules>
 using named_operations = operator_of<T, naming<T, Rules>>;
 
@@ -38,6 +62,20 @@ constexpr int named_steps_bound(int K, int operations_of_others) {
   const int attempts = Rules::tries_first ? 3 : 2;
   return own_steps_bound<T, Rules>(K) + attempts * (2 * kept + 3 + names_come_and_go) + 1 +
          2 * (1 + 2 * operations_of_others);
+}
+
+template <class T, class Rules>
+using building_operations = operator_of<T, building<T, Rules>>;
+
+/// Somewhat more steps than inside: one attempt, or one look.
+template <class T, class Rules>
+operations_result expect_building(int N, int k, int each) {
+  const operations_result r = explored<T, building_operations<T, Rules>>(N, k, each);
+  EXPECT_TRUE(r.complete) << r.states;
+  EXPECT_TRUE(r.linearizable) << r.why;
+  EXPECT_LE(r.own_steps_max, (2 * named_steps_bound<T, Rules>(k, (N - 1) * each)));
+  testing::Test::RecordProperty("states", static_cast<int>(r.states));
+  return r;
 }
 
 template <class T, class Rules = named_rules>

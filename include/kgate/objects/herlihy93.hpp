@@ -76,6 +76,7 @@ struct herlihy93_rules {
   static constexpr bool keeps_copies = false;      ///< N2
   static constexpr bool compares_versions = true;  ///< of what was kept
   static constexpr std::size_t builders = 0;       ///< N3
+  static constexpr bool validates_reads = true;    ///< N4
   static constexpr bool heals = false;             ///< N5
 };
 

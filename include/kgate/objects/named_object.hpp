@@ -194,7 +194,7 @@ class named_object : private herlihy93<M, T, K, Rules> {
 
   word free_names(word w) const { return ~Word::names_in(w) & Word::low(static_cast<int>(this->names())); }
   bool is_current(Process& p, word seen) {
-    return !Rules::validates || Word::version(W.read(p["7"])) == Word::version(seen);
+    return !Rules::validates_reads || Word::version(W.read(p["7"])) == Word::version(seen);
   }
   template <class Present>
   [[gnu::always_inline]] bool nobody_inside(Process& p, word seen, const Present& present) {
