@@ -20,9 +20,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "kgate/core/cache_line.hpp"
-#include "kgate/core/contracts.hpp"
-#include "kgate/core/fixed_array.hpp"
+#include "kgate/detail/cache_line.hpp"
+#include "kgate/detail/contracts.hpp"
+#include "kgate/detail/fixed_array.hpp"
 #include "kgate/slots.hpp"
 
 namespace kgate {
@@ -102,10 +102,10 @@ class pool {
   /// At most k objects; make(slot) makes one. It may run in several threads at once, for different slots. What it throws, borrow
   /// throws, and the slot is free again.
   template <class Make>
-  requires requires(Make& make, std::ptrdiff_t slot) { T(make(slot)); }
+  requires requires(Make& make, std::ptrdiff_t number) { T(make(number)); }
   pool(std::ptrdiff_t k, Make make, std::size_t places = 64)
       : slots_(k, places),
-        make_([make = std::move(make)](void* memory, std::ptrdiff_t slot) mutable { ::new (memory) T(make(slot)); }),
+        make_([make = std::move(make)](void* memory, std::ptrdiff_t number) mutable { ::new (memory) T(make(number)); }),
         places_(static_cast<std::size_t>(k), [](std::size_t) { return place(); }) {}
   /// Objects made by their default constructor.
   explicit pool(std::ptrdiff_t k) requires std::is_default_constructible_v<T>

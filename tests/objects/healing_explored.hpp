@@ -12,8 +12,8 @@
 
 #include "explored_objects.hpp"
 #include "kgate/objects/healing_object.hpp"
-#include "lab/checker/check.hpp"
-#include "litmus/layered_process.hpp"
+#include "lab/checker/properties/check.hpp"
+#include "checker/layered_process.hpp"
 
 namespace kgate::lab {
 

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kgate/core/cache_line.hpp"
-#include "kgate/core/contracts.hpp"
+#include "kgate/detail/cache_line.hpp"
+#include "kgate/detail/contracts.hpp"
 #include "kgate/objects/in_progress.hpp"
 #include "kgate/objects/thread_identity.hpp"
 

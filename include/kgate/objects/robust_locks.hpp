@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <system_error>
 
-#include "kgate/core/contracts.hpp"
+#include "kgate/detail/contracts.hpp"
 
 namespace kgate {
 

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "kgate/core/cache_line.hpp"
+#include "kgate/detail/cache_line.hpp"
 #include "kgate/objects/kept_version.hpp"
 #include "kgate/objects/sequential.hpp"
 
