@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// objects [--rounds R] [--seconds S] [--json FILE] [--require]
 ///
-/// Measures shared priority queues in one run: R rounds in which every contender gets S seconds in turn, for one thread, for as
-/// many as processors, and for eight times as many; then as many processes, of which one after the other is stopped inside an operation. Prints medians with
-/// their spread, and the ratios that matter. --require fails if a promised ratio is missed.
+/// Measures shared priority queues in one run: R rounds in which every contender gets S seconds in turn, for one
+/// thread, for as many as processors, and for eight times as many; then as many processes, of which one after the other
+/// is stopped inside an operation. Prints medians with their spread, and the ratios that matter. --require fails if a
+/// promised ratio is missed.
 
 #include <sched.h>
 #include <unistd.h>
@@ -39,7 +40,8 @@ struct cell {
   const series& of(std::string_view name_of) const {
     return *std::find_if(all.begin(), all.end(), [&](const series& s) { return s.name == name_of; });
   }
-  /// The median of the ratios round by round: what is measured one after the other suffers alike when the machine is slow.
+  /// The median of the ratios round by round: what is measured one after the other suffers alike when the machine is
+  /// slow.
   double ratio(std::string_view of_this, std::string_view to_that) const {
     series ratios{"", of(of_this).samples};
     for (std::size_t i = 0; i < ratios.samples.size(); ++i) ratios.samples[i] /= of(to_that).samples[i];
@@ -119,6 +121,29 @@ int main(int argc, char** argv) {
   measure_threads(1, some_work);
   measure_threads(cores, some_work);
   measure_threads(8 * cores, 0);
+  std::vector<promise> promises;
+  const auto measure_words = [&](std::size_t bytes, int threads, int reads) -> const cell& {
+    cells.push_back(measured(std::to_string(bytes) + " bytes, " + std::to_string(threads) + " threads, " +
+                                 std::to_string(reads) + " % reading",
+                             words_contenders(bytes), rounds,
+                             [&](const words_contender& c) { return c.run(threads, reads, seconds); }));
+    return cells.back();
+  };
+  for (const std::size_t bytes : {8U, 32U, 64U})
+    for (const int threads : {1, 2}) {
+      const cell& c = measure_words(bytes, threads, 0);
+      promises.push_back({"resilient K=4 / copy loop, " + c.name, c.ratio("resilient K=4", "copy loop"), 0.8});
+      promises.push_back({"resilient K=33 / K=4, " + c.name, c.ratio("resilient K=33", "resilient K=4"), 0.5});
+    }
+  measure_words(8, 4, 0);
+  {
+    const cell& c = measure_words(8, 16, 0);
+    promises.push_back({"resilient K=4 / std::mutex, " + c.name, c.ratio("resilient K=4", "std::mutex"), 1});
+  }
+  for (const int threads : {1, 2, 4, 16}) {
+    const cell& c = measure_words(64, threads, 99);
+    promises.push_back({"resilient K=4 / copy loop, " + c.name, c.ratio("resilient K=4", "copy loop"), 0.8});
+  }
   const std::vector<preempted_contender> tormented = processes_contenders();
   const preemption torment{.processes = 8 * cores};
   cells.push_back(measured(std::to_string(torment.processes) + " processes, nobody stopped", tormented, rounds,
@@ -129,7 +154,6 @@ int main(int argc, char** argv) {
       std::to_string(torment.processes) + " processes, one after the other stopped inside for 100 ms", tormented,
       rounds, [&](const preempted_contender& c) { return c.run(torment, std::max(seconds, 0.5)); }));
 
-  std::vector<promise> promises;
   for (std::size_t i = 0; i < 4; ++i)
     promises.push_back(
         {"resilient K=4 / std::mutex, " + cells[i].name, cells[i].ratio("resilient K=4", "std::mutex"), 0.5});

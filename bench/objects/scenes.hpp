@@ -20,8 +20,8 @@ queue half_full();
 /// One way to share the queue.
 struct contender {
   std::string name;
-  /// Operations a second. Between operations a thread computes for so many rounds, each a multiplication that waits for the one
-  /// before: about 1.3 ns.
+  /// Operations a second. Between operations a thread computes for so many rounds, each a multiplication that waits for
+  /// the one before: about 1.3 ns.
   std::function<double(int threads, int rounds_between, double seconds)> run;
   std::size_t bytes = 0;   ///< of the whole object
   std::size_t blocks = 0;  ///< copies of the state in it, for those that copy
@@ -41,5 +41,12 @@ struct preempted_contender {
   std::function<double(const preemption&, double seconds)> run;  ///< operations a second
 };
 std::vector<preempted_contender> processes_contenders();
+
+/// States of 8, 32 or 64 bytes; of a hundred operations so many only read.
+struct words_contender {
+  std::string name;
+  std::function<double(int threads, int reads_in_hundred, double seconds)> run;  ///< operations a second
+};
+std::vector<words_contender> words_contenders(std::size_t bytes);
 
 }  // namespace kgate::bench

@@ -27,9 +27,9 @@
 
 namespace kgate {
 
-/// An object belongs to a slot: it is made when its slot is borrowed for the first time, and used again by later borrowers.
-/// Because low slots are given first, no more objects are made than were ever in use at once. T need be neither copyable nor
-/// movable.
+/// An object belongs to a slot: it is made when its slot is borrowed for the first time, and used again by later
+/// borrowers. Because low slots are given first, no more objects are made than were ever in use at once. T need be
+/// neither copyable nor movable.
 template <class T, class Slots = slots>
 class pool {
   /// Where the object of a slot is, if it has been made. Only the holder of the slot uses it.
@@ -54,13 +54,12 @@ class pool {
   };
 
  public:
-  /// An object for as long as this lives. Empty if none was to be had, and after a move, give_back or discard. It must not
-  /// outlive the pool.
+  /// An object for as long as this lives. Empty if none was to be had, and after a move, give_back or discard. It must
+  /// not outlive the pool.
   class [[nodiscard]] lease {
    public:
     lease() noexcept = default;
-    lease(lease&& other) noexcept
-        : held_(std::move(other.held_)), place_(std::exchange(other.place_, nullptr)) {}
+    lease(lease&& other) noexcept : held_(std::move(other.held_)), place_(std::exchange(other.place_, nullptr)) {}
     lease& operator=(lease&& other) noexcept {
       held_ = std::move(other.held_);
       if (this != &other) place_ = std::exchange(other.place_, nullptr);
@@ -74,7 +73,8 @@ class pool {
     T* operator->() const noexcept { return &place().object(); }
     /// 0..k-1. On an empty lease the program stops.
     std::ptrdiff_t slot() const noexcept { return static_cast<void>(place()), held_.number(); }
-    /// The object is no good any more (a broken connection): it is destroyed, and the next borrower of its slot gets a new one.
+    /// The object is no good any more (a broken connection): it is destroyed, and the next borrower of its slot gets a
+    /// new one.
     /// Nothing on an empty lease.
     void discard() noexcept {
       if (place_ != nullptr) place_->destroy();
@@ -99,13 +99,14 @@ class pool {
     place_type* place_ = nullptr;
   };
 
-  /// At most k objects; make(slot) makes one. It may run in several threads at once, for different slots. What it throws, borrow
-  /// throws, and the slot is free again.
+  /// At most k objects; make(slot) makes one. It may run in several threads at once, for different slots. What it
+  /// throws, borrow throws, and the slot is free again.
   template <class Make>
   requires requires(Make& make, std::ptrdiff_t number) { T(make(number)); }
   pool(std::ptrdiff_t k, Make make, std::size_t places = 64)
       : slots_(k, places),
-        make_([make = std::move(make)](void* memory, std::ptrdiff_t number) mutable { ::new (memory) T(make(number)); }),
+        make_(
+            [make = std::move(make)](void* memory, std::ptrdiff_t number) mutable { ::new (memory) T(make(number)); }),
         places_(static_cast<std::size_t>(k), [](std::size_t) { return place(); }) {}
   /// Objects made by their default constructor.
   explicit pool(std::ptrdiff_t k) requires std::is_default_constructible_v<T>

@@ -10,8 +10,8 @@
 ///   if (const auto least = jobs.apply(queue::delete_min())) run(least.value);
 /// @endcode
 ///
-/// T is any sequential object: objects/sequential.hpp says what that is; a priority queue, a counter, a FIFO queue and a small map
-/// are there. How to choose K: docs/objects.md.
+/// T is any sequential object: objects/sequential.hpp says what that is; a priority queue, a counter, a FIFO queue and
+/// a small map are there. How to choose K: docs/objects.md.
 
 #include <bit>
 #include <chrono>
@@ -99,10 +99,13 @@ class numbered_object {
 
 /// More blocks cost memory, and large states are not for those in a hurry.
 template <Sequential T>
-inline constexpr std::size_t builders_for = sizeof(T) <= 64 ? 16 : sizeof(T) <= 256 ? 8 : sizeof(T) <= 1024 ? 4 : 0;
+inline constexpr std::size_t builders_for = sizeof(T) <= 64     ? 16
+                                            : sizeof(T) <= 256  ? 8
+                                            : sizeof(T) <= 1024 ? 4
+                                                                : 0;
 
-/// Up to so many the names are part of the word that says which version is current, so one instruction enters and one both
-/// makes the change and leaves.
+/// Up to so many the names are part of the word that says which version is current, so one instruction enters and one
+/// both makes the change and leaves.
 inline constexpr int names_in_word_max = 16;
 
 template <int K, std::size_t Builders>
@@ -160,7 +163,8 @@ class any_order_object {
       return [this](auto&, std::size_t i) -> std::uint64_t { return names_.taken(i); };
   }
 
-  [[gnu::always_inline]] bool attempt(process& p, std::size_t builder, const operation& op, in_words<result>& got) noexcept {
+  [[gnu::always_inline]] bool attempt(process& p, std::size_t builder, const operation& op,
+                                      in_words<result>& got) noexcept {
     return reads_only<T>(op) ? object_.try_read(p, builder, op, got) : object_.attempt(p, builder, op, got, taken());
   }
   template <class... How>
@@ -173,7 +177,8 @@ class any_order_object {
     return apply_inside(p, got, op, how...);
   }
   template <class... How>
-  [[gnu::noinline]] bool apply_inside(process& p, in_words<result>& got, const operation& op, const How&... how) noexcept {
+  [[gnu::noinline]] bool apply_inside(process& p, in_words<result>& got, const operation& op,
+                                      const How&... how) noexcept {
     const in_progress here(this);
     if (reads_only<T>(op))
       for (int i = 0; i < attempts; ++i)
@@ -249,7 +254,8 @@ struct resilient_object {
 };
 template <Sequential T, int K>
 struct resilient_object<T, K, any_order> {
-  using type = std::conditional_t<K == 1, numbered_object<T, 1, basic_word_slots<1>>, any_order_object<T, K, builders_for<T>>>;
+  using type =
+      std::conditional_t<K == 1, numbered_object<T, 1, basic_word_slots<1>>, any_order_object<T, K, builders_for<T>>>;
   static constexpr bool between_processes = true;
 };
 template <Sequential T, int K, int Max>
@@ -265,13 +271,13 @@ struct resilient_object<T, K, healing> {
 
 }  // namespace detail
 
-/// At most K threads work on the object at a time under a name (k-assignment); among these nobody waits for anybody. So the
-/// others go on if up to K-1 threads stop for ever inside apply, wherever: preempted, stopped by a debugger, killed. With K
-/// stopped inside, everybody waits. K = 1 is an ordinary lock, unless it heals.
+/// At most K threads work on the object at a time under a name (k-assignment); among these nobody waits for anybody. So
+/// the others go on if up to K-1 threads stop for ever inside apply, wherever: preempted, stopped by a debugger,
+/// killed. With K stopped inside, everybody waits. K = 1 is an ordinary lock, unless it heals.
 ///
 /// @tparam Slots  how threads come to work on it:
-///                - any_order: the first threads that use the object own a block of it, try once outside, where nobody waits
-///                  for them, and take a name only when they are overtaken. Right between processes.
+///                - any_order: the first threads that use the object own a block of it, try once outside, where nobody
+///                  waits for them, and take a name only when they are overtaken. Right between processes.
 ///                - healing: for processes. A name whose owner died comes back, so any number may die.
 ///                - word_slots: a name for every operation, in no order. Right between processes.
 ///                - kgate::slots in some fairness: a name for every operation, in order. For threads of one process.
@@ -299,8 +305,8 @@ requires(SmallState<T> || (K == 1 && !std::is_same_v<Slots, healing>)) class res
   }
   /// Nothing if it was overtaken and K others are at work now: then op was not carried out.
   [[nodiscard]] std::optional<result> try_apply(const operation& op) { return tried(op, std::try_to_lock); }
-  /// Nothing if K others were at work until `timeout` had passed: then op was not carried out. Once begun an operation is not
-  /// given up; it ends by itself.
+  /// Nothing if K others were at work until `timeout` had passed: then op was not carried out. Once begun an operation
+  /// is not given up; it ends by itself.
   template <class Rep, class Period>
   [[nodiscard]] std::optional<result> try_apply_for(const operation& op,
                                                     const std::chrono::duration<Rep, Period>& timeout) {
@@ -313,8 +319,8 @@ requires(SmallState<T> || (K == 1 && !std::is_same_v<Slots, healing>)) class res
 
   /// How many may work at once; one less may die.
   static constexpr int size() noexcept { return K; }
-  /// So many blocks of so many bytes hold the state and K results: K+1, and in any order one for each thread that may own one; a
-  /// single one behind a lock.
+  /// So many blocks of so many bytes hold the state and K results: K+1, and in any order one for each thread that may
+  /// own one; a single one behind a lock.
   std::size_t blocks() const noexcept { return object_.blocks(); }
   std::size_t block_bytes() const noexcept { return object_.block_bytes(); }
   /// The slots that nobody works in now.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Objects in memory that processes share: nothing is lost for any K, and who is killed waiting costs the others nothing.
+/// Objects in memory that processes share: nothing is lost for any K, and who is killed waiting costs the others
+/// nothing.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -62,7 +62,8 @@ static_assert(!Sequential<made_of<std::span<int>>>);
 static_assert(!Sequential<made_of<const char*>>);
 static_assert(!Sequential<made_of<int, view_inside>>);
 static_assert(!Sequential<made_of<int, int, view_inside>>);
-static_assert(Sequential<counter> && Sequential<small_map<>> && Sequential<fifo_queue<>> && Sequential<priority_queue<>>);
+static_assert(Sequential<counter> && Sequential<small_map<>> && Sequential<fifo_queue<>> &&
+              Sequential<priority_queue<>>);
 
 /// So many words, which must always be alike.
 template <std::size_t Words, std::size_t Alignment = 8>
@@ -81,7 +82,9 @@ struct alignas(Alignment) words {
 
 static_assert(requires { typename resilient<words<state_bytes_max / 8>, 2>; });
 template <class T, int K, class Slots>
-concept refused = !requires { typename resilient<T, K, Slots>; };
+concept refused = !requires {
+  typename resilient<T, K, Slots>;
+};
 static_assert(refused<words<state_bytes_max / 8 + 1>, 2, any_order>);
 static_assert(refused<words<state_bytes_max / 8 + 1>, 1, healing>);
 static_assert(!refused<words<state_bytes_max / 8 + 1>, 1, any_order>);  // behind a lock nothing is copied

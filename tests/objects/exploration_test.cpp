@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Every interleaving of a few operations on the wait-free object: linearizable, and never more steps than the bound, whoever
-/// stalls wherever. Broken rule by rule, it is caught.
+/// Every interleaving of a few operations on the wait-free object: linearizable, and never more steps than the bound,
+/// whoever stalls wherever. Broken rule by rule, it is caught.
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,8 @@ TEST(WaitFreeExplored, AnnouncedAtOnceThreeProcessesOneOperationEach) {
   holds<single, announced_rules>(3, 1);
 }
 
-/// The other engine of the laboratory, with crashes as exemptions from fairness: all but one may stop for ever, anywhere.
+/// The other engine of the laboratory, with crashes as exemptions from fairness: all but one may stop for ever,
+/// anywhere.
 TEST(WaitFreeExplored, EveryOperationEndsThoughAllOthersStall) {
   for (const int N : {2, 3}) {
     program p(make_model<wait_free_operations<pair>>(N, N), N, N, {.passages = 1, .wrong = {}});
@@ -96,8 +97,8 @@ TEST(Exploration, SaysWhenItDidNotSeeAll) {
   EXPECT_TRUE(r.linearizable);
 }
 
-/// Steps on own variables are taken at once: an operation that ends with one then ends as early as it can, which only makes its
-/// history harder to explain. Here all steps are taken one by one, and nothing else comes out.
+/// Steps on own variables are taken at once: an operation that ends with one then ends as early as it can, which only
+/// makes its history harder to explain. Here all steps are taken one by one, and nothing else comes out.
 template <class Rules>
 void same_verdict_step_by_step() {
   program p(make_model<wait_free_operations<pair, Rules>>(2, 2), 2, 2, {.passages = 2, .wrong = {}});

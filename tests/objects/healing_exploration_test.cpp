@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Every interleaving of operations beside a process that dies after its nth step, for every n: nothing is lost, and the others
-/// end. Without one of the rules by which a name is healed, something is.
+/// Every interleaving of operations beside a process that dies after its nth step, for every n: nothing is lost, and
+/// the others end. Without one of the rules by which a name is healed, something is.
 
 #include "healing_explored.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The object that heals on a machine whose processes die after a given number of steps, with locks that tell, as those of the
-/// kernel do.
+/// The object that heals on a machine whose processes die after a given number of steps, with locks that tell, as those
+/// of the kernel do.
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "checker/layered_process.hpp"
 #include "explored_objects.hpp"
 #include "kgate/objects/healing_object.hpp"
 #include "lab/checker/properties/check.hpp"
-#include "checker/layered_process.hpp"
 
 namespace kgate::lab {
 
@@ -25,8 +25,8 @@ struct death {
 };
 /// Who dies in the model that is made next; models are made by default constructors.
 inline std::vector<death> deaths;
-/// Whether a dead process stays where it is, or its operation ends with a result that is none. Only the first says whether what
-/// others saw is linearizable, only the second whether they all end.
+/// Whether a dead process stays where it is, or its operation ends with a result that is none. Only the first says
+/// whether what others saw is linearizable, only the second whether they all end.
 inline bool dead_stay = true;
 
 struct died {};
@@ -58,7 +58,9 @@ struct mortal_machine {
     Var(Memory& memory, variable what, T initial) : at_(memory, what, initial) {}
     T read(Process& p) { return at_.read(p.step()); }
     void write(Process& p, T value) { at_.write(p.step(), value); }
-    bool compare_and_swap(Process& p, T expected, T desired) { return at_.compare_and_swap(p.step(), expected, desired); }
+    bool compare_and_swap(Process& p, T expected, T desired) {
+      return at_.compare_and_swap(p.step(), expected, desired);
+    }
     T fetch_add(Process& p, T delta) { return at_.fetch_add(p.step(), delta); }
     template <class Predicate>
     T await_value(Process& p, Predicate&& until) {
@@ -120,7 +122,11 @@ template <class T, class Rules>
 class mortal_object {
  public:
   mortal_object(checker_machine::Memory& memory, int /*N*/, int k)
-      : object_(memory, k), locks_(*mortal_locks::current), never_(memory, {.name = "never"}, false), deaths_(deaths), stay_(dead_stay) {}
+      : object_(memory, k),
+        locks_(*mortal_locks::current),
+        never_(memory, {.name = "never"}, false),
+        deaths_(deaths),
+        stay_(dead_stay) {}
 
   typename T::result apply(checker_machine::Process& under, const typename T::operation& op) {
     int steps = -1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What herlihy93 asks of memory beyond atomic words: that a word is seen no later than what its process changes next in W or A.
-/// On a machine that keeps this it is the text explored elsewhere; on one that does not, for the blocks, the announced operations
-/// or the spare blocks, it is not linearizable.
+/// What herlihy93 asks of memory beyond atomic words: that a word is seen no later than what its process changes next
+/// in W or A. On a machine that keeps this it is the text explored elsewhere; on one that does not, for the blocks, the
+/// announced operations or the spare blocks, it is not linearizable.
 
 #include <cstdint>
 #include <functional>
@@ -14,8 +14,8 @@
 namespace kgate::lab {
 namespace {
 
-/// Data whose names begin with Late reach memory only after their process's next change of a Var, one by one. Their writer sees
-/// them at once.
+/// Data whose names begin with Late reach memory only after their process's next change of a Var, one by one. Their
+/// writer sees them at once.
 template <char Late>
 struct late_writes {
   using Memory = checker_machine::Memory;

@@ -53,8 +53,8 @@ struct named_announced_rules : named_rules {
   static constexpr bool tries_first = false;
 };
 
-/// The most steps inside, and in front of them one look and one failed attempt to enter for each change of W that the others'
-/// operations can make: each enters and either makes a version or leaves.
+/// The most steps inside, and in front of them one look and one failed attempt to enter for each change of W that the
+/// others' operations can make: each enters and either makes a version or leaves.
 template <class T, class Rules>
 constexpr int named_steps_bound(int K, int operations_of_others) {
   const auto kept = static_cast<int>(in_words<T>::size) + 2;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What becomes of a lease that is empty, moved from or too old, and which objects a pool can hold.
 
+#include "kgate/pool.hpp"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -10,8 +12,6 @@
 #include <thread>
 #include <utility>
 #include <vector>
-
-#include "kgate/pool.hpp"
 
 namespace kgate {
 namespace {

@@ -26,8 +26,8 @@ inline std::int64_t now() {
       .count();
 }
 
-/// T, but its operations now and then give the processor away in the middle: on few processors nothing else makes threads meet
-/// inside. The linearizer applies T itself.
+/// T, but its operations now and then give the processor away in the middle: on few processors nothing else makes
+/// threads meet inside. The linearizer applies T itself.
 template <class T>
 struct yielding : T {
   typename T::result apply(const typename T::operation& op) noexcept {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Every interleaving of operations on a resilient object: the wait-free object for k behind k-assignment, for N > k processes.
+/// Every interleaving of operations on a resilient object: the wait-free object for k behind k-assignment, for N > k
+/// processes.
 
 #include "resilient_explored.hpp"
 

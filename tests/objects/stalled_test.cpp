@@ -15,6 +15,7 @@
 #include <new>
 #include <random>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "kgate/resilient.hpp"
@@ -184,7 +185,7 @@ void expect_all_slots_to_be_had(scene<Slots>& s) {
 }
 
 template <class Slots>
-void goes_on_beside_dead_inside(int free_then) {
+void goes_on_beside_dead_inside() {
   const shared<scene<Slots>> s;
   stalls_at = &s->here;
   std::vector<pid_t> victims, workers;
@@ -196,16 +197,20 @@ void goes_on_beside_dead_inside(int free_then) {
   while (s->here.stopped < K - 1) std::this_thread::sleep_for(1ms);
   for (const pid_t v : victims) ::kill(v, SIGKILL);
   for (const pid_t v : victims) ::waitpid(v, nullptr, 0);
-  EXPECT_EQ(s->object.available(), free_then);
+  // The dead keep their slots; in any order few had one.
+  if constexpr (std::is_same_v<Slots, any_order>)
+    EXPECT_GE(s->object.available(), 1);
+  else
+    EXPECT_EQ(s->object.available(), 1);
   for (int i = K - 1; i < processes_in_all; ++i) workers.push_back(start([&] { work(*s.object, i, 5000); }));
   for (const pid_t w : workers) EXPECT_TRUE(ends_within(w, 60s));
   expect_counted(*s.object);
 }
 
 TEST(Killed, ProcessesInsideApplyDoNotStopTheOthers) {
-  goes_on_beside_dead_inside<word_slots>(1);  // the dead keep their slots
-  goes_on_beside_dead_inside<any_order>(K);   // they had none
-  goes_on_beside_dead_inside<healing>(1);     // the others take them back when they need them
+  goes_on_beside_dead_inside<word_slots>();
+  goes_on_beside_dead_inside<any_order>();
+  goes_on_beside_dead_inside<healing>();
 }
 
 template <class Slots>
@@ -255,6 +260,54 @@ TEST(Killed, AnyNumberOfProcessesLoseNothingOfAnObjectThatHeals) {
   for (const pid_t v : victims) ::waitpid(v, nullptr, 0);
   expect_counted(*s.object, kills + processes_in_all);
   expect_all_slots_to_be_had(*s.object);
+}
+
+/// Two numbers that must be equal; an operation that was told to stops after it has changed the first.
+struct halves {
+  struct operation {
+    std::int64_t add;
+  };
+  using result = std::int64_t;  // what they were, or -1 if they differed
+  result apply(const operation& op) noexcept {
+    const result was = left == right ? left : -1;
+    left += op.add;
+    if (stalls_after >= 0 && stalls_after-- == 0) {
+      ++stalls_at->stopped;
+      while (!stalls_at->over) std::this_thread::sleep_for(1ms);
+    }
+    right += op.add;
+    return was;
+  }
+  std::int64_t left = 0;
+  std::int64_t right = 0;
+};
+
+/// What a process had half done when it died is nobody's to see, also if the object remembered its last copy for it.
+TEST(Killed, HalfAnOperationIsNotSeen) {
+  struct halves_scene {
+    resilient<halves, 1, healing> one;
+    resilient<halves, 2, healing> two;
+    resilient<halves, 2> any;
+    stall here;
+  };
+  const shared<halves_scene> s;
+  stalls_at = &s->here;
+  const auto dies_half_way = [&](auto& object) {
+    const int stopped = s->here.stopped;
+    const pid_t victim = start([&] {
+      object.apply({1});  // so that it has a copy to change in place
+      stalls_after = 0;
+      object.apply({2});
+    });
+    while (s->here.stopped == stopped) std::this_thread::sleep_for(1ms);
+    ::kill(victim, SIGKILL);
+    ::waitpid(victim, nullptr, 0);
+    EXPECT_EQ(object.apply({4}), 1);
+    EXPECT_EQ(object.apply({0}), 5);
+  };
+  dies_half_way(s->one);
+  dies_half_way(s->two);
+  dies_half_way(s->any);
 }
 
 TEST(Stopped, ProcessesGoOnWhereTheyWere) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// As the quick stress, for as many operations as a program makes in hours: at a thousand a second, two million in half an hour for
-/// each of nine objects, four and a half hours in all. Each operation is recorded and judged.
+/// As the quick stress, for as many operations as a program makes in hours: at a thousand a second, two million in half
+/// an hour for each of nine objects, four and a half hours in all. Each operation is recorded and judged.
 
 #include "recorded.hpp"
 

@@ -4,12 +4,13 @@
 /// A (k-1)-resilient object for N processes: an object for k processes behind k-assignment.
 ///
 /// Source       Anderson & Moir 1997, section 5
-/// Promises     linearizable, as the object is; k-1 processes may stall or die anywhere inside and the others' operations still
-///              end, as far as the assignment's starvation freedom goes. With at most k processes at a time nobody waits.
-///              Space: that of the assignment for N and of the object for k: N does not enter into the size of the blocks.
+/// Promises     linearizable, as the object is; k-1 processes may stall or die anywhere inside and the others'
+///              operations still end, as far as the assignment's starvation freedom goes. With at most k processes at a
+///              time nobody waits. Space: that of the assignment for N and of the object for k: N does not enter into
+///              the size of the blocks.
 /// Variables    those of the two
-/// Invariants   at most one process at a time works under a name; one that died inside keeps its name, and the object's block
-///              that belongs to it
+/// Invariants   at most one process at a time works under a name; one that died inside keeps its name, and the object's
+///              block that belongs to it
 /// Deviations   none
 /// Evidence     tests/objects (all interleavings of 3 processes with k = 2, one of them stalled for ever)
 
@@ -45,7 +46,8 @@ class assigned {
     constexpr bool counts_names = requires(Assignment & a) { a.taken_names(p); };
     constexpr bool copies = requires(Object & o) { o.blocks(); };
     if constexpr (counts_names && copies)
-      return object_.apply(p, name, op, [this](Process& q, std::size_t) -> std::uint64_t { return assignment_.taken_names(q); });
+      return object_.apply(p, name, op,
+                           [this](Process& q, std::size_t) -> std::uint64_t { return assignment_.taken_names(q); });
     else
       return object_.apply(p, name, op);
   }

@@ -14,8 +14,8 @@
 
 namespace kgate::detail {
 
-/// `Count` builders (a power of two). A thread gets one when it asks for the first time, if the one that falls to it is free,
-/// and has it for ever; after its end a later thread of its process has it. Contains no pointers.
+/// `Count` builders (a power of two). A thread gets one when it asks for the first time, if the one that falls to it is
+/// free, and has it for ever; after its end a later thread of its process has it. Contains no pointers.
 template <std::size_t Count>
 class builders {
   static_assert((Count & (Count - 1)) == 0);
@@ -26,7 +26,8 @@ class builders {
   };
 
  public:
-  /// The builder of this thread, in use for as long as this lives; empty if it has none. The program stops if it is in use.
+  /// The builder of this thread, in use for as long as this lives; empty if it has none. The program stops if it is in
+  /// use.
   class lease {
    public:
     [[gnu::always_inline]] explicit lease(builders& all) noexcept {

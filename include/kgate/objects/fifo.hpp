@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A bounded first-in first-out queue, as a sequential object. Its values lie at the front of its array: taking one moves the
-/// others up, which costs no more than the copy that is made of them anyway, and so only what is in the queue is copied.
+/// A bounded first-in first-out queue, as a sequential object. Its values lie at the front of its array: taking one
+/// moves the others up, which costs no more than the copy that is made of them anyway, and so only what is in the queue
+/// is copied.
 
 #include <algorithm>
 #include <cstddef>
@@ -24,8 +25,8 @@ class fifo_queue {
     number what = pushes;
     Value value{};
   };
-  /// Whether it could be done: nothing is pushed into a full queue, nothing popped from an empty one. The value is the one
-  /// pushed or popped.
+  /// Whether it could be done: nothing is pushed into a full queue, nothing popped from an empty one. The value is the
+  /// one pushed or popped.
   struct result {
     number done = 0;
     Value value{};

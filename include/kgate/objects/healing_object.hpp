@@ -4,14 +4,14 @@
 /// A named object whose names come back when their owners die.
 ///
 /// Source       our own: named_object.hpp with N5, behind a lock for each name that tells when its owner died
-/// Promises     linearizable; at most K inside; any number of processes may die anywhere, one after the other or at once: whoever
-///              next tries a dead one's lock heals it. What a dead one had announced is carried out, what it had not may or may
-///              not have been. While K owners are stalled, and live, everybody waits.
+/// Promises     linearizable; at most K inside; any number of processes may die anywhere, one after the other or at
+///              once: whoever next tries a dead one's lock heals it. What a dead one had announced is carried out, what
+///              it had not may or may not have been. While K owners are stalled, and live, everybody waits.
 /// Variables    those of named_object.hpp; L[q]  the lock of the name q
 /// Invariants   those of named_object.hpp; who is in W under the name q, or healing it, holds L[q] or died holding it
 /// Memory model what named_object.hpp asks of the assignment of names the locks do
-/// Evidence     tests/objects: every interleaving of operations beside an owner that dies after its nth step, for every n, and of
-///              one beside two that die, the second also while it heals; mutants; processes killed in storms
+/// Evidence     tests/objects: every interleaving of operations beside an owner that dies after its nth step, for every
+///              n, and of one beside two that die, the second also while it heals; mutants; processes killed in storms
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,8 @@
 
 namespace kgate {
 
-/// Locks is made as Locks(memory, names) and has try_lock(p, q), consistent(p, q) and unlock(p, q), see robust_locks.hpp.
+/// Locks is made as Locks(memory, names) and has try_lock(p, q), consistent(p, q) and unlock(p, q), see
+/// robust_locks.hpp.
 template <class M, Sequential T, int K, class Locks, class Rules = healing_rules>
 class healing_object {
  public:
@@ -32,8 +33,8 @@ class healing_object {
   healing_object(typename M::Memory& memory, int names, const T& initial = T())
       : names_(names), locks_(memory, names), object_(memory, names, initial) {}
 
-  /// Carries op out under a name whose lock is free or was held by one that died, trying `first` first; false if others that
-  /// live hold them all.
+  /// Carries op out under a name whose lock is free or was held by one that died, trying `first` first; false if others
+  /// that live hold them all.
   bool try_apply(Process& p, int first, const operation& op, in_words<result>& mine) {
     for (int i = 0; i < names_; ++i)
       if (const int q = (first + i) % names_; lock(p, q)) {

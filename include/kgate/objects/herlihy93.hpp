@@ -1,52 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Any small sequential object made wait-free for K processes: each changes a copy and swings one word to it, and carries out
-/// on its copy what the others have announced.
+/// Any small sequential object made wait-free for K processes: each changes a copy and swings one word to it, and
+/// carries out on its copy what the others have announced.
 ///
-/// Source       Herlihy 1993, "A Methodology for Implementing Highly Concurrent Data Objects", the wait-free protocol for small
-///              objects; here on compare-and-swap with tagged indices instead of load-linked and store-conditional.
-/// Promises     linearizable; wait-free: an operation ends after at most three attempts of its own and one more look, whoever
-///              has stalled or died, wherever. Own steps per operation: O(state + K). Space: K+1 blocks, each a state, K
-///              results and K bits. Primitives: read, write, compare-and-swap. No garbage collector, no waiting at all.
+/// Source       Herlihy 1993, "A Methodology for Implementing Highly Concurrent Data Objects", the wait-free protocol
+///              for small objects; here on compare-and-swap with tagged indices instead of load-linked and
+///              store-conditional.
+/// Promises     linearizable; wait-free: an operation ends after at most three attempts of its own and one more look,
+///              whoever has stalled or died, wherever. Own steps per operation: O(state + K). Space: K+1 blocks, each a
+///              state, K results and K bits. Primitives: read, write, compare-and-swap. No garbage collector, no
+///              waiting at all.
 /// Variables    W         tag : index      which block is current                      initially 0 : K
-///              S         blocks of words: a bit per process (its last announced operation that was carried out), the state,
-///                        and the result of that operation                             block K: the initial state
+///              S         blocks of words: a bit per process (its last announced operation that was carried out), the
+///                        state, and the result of that operation                      block K: the initial state
 ///              A[q]      boolean          flips when q announces an operation           initially false
 ///              O[q]      words            the operation q announced last
 ///              spare[q]  index            the block q owns and builds its copy in       initially q
-/// Invariants   I1  the current block and the spare blocks of those who are not at (11)-(13) are all different: who swings W
-///                  takes the block it retires
-///              I2  only the owner of a block that is not current writes to it, and only what follows from a version that was
-///                  current after the block was retired (an attempt copies, validates, and only then writes)
-///              I3  q's announced operation is pending iff A[q] differs from q's bit in the current block; while it is, q does
-///                  not change A[q] and O[q]
-///              I4  two versions after A[q] has flipped, every version has q's bit and q's result: the winner of the second
-///                  read W after the first was there, and A after that
+/// Invariants   I1  the current block and the spare blocks of those who are not at (11)-(13) are all different: who
+///                  swings W takes the block it retires
+///              I2  only the owner of a block that is not current writes to it, and only what follows from a version
+///                  that was current after the block was retired (an attempt copies, validates, and only then writes)
+///              I3  q's announced operation is pending iff A[q] differs from q's bit in the current block; while it is,
+///                  q does not change A[q] and O[q]
+///              I4  two versions after A[q] has flipped, every version has q's bit and q's result: the winner of the
+///                  second read W after the first was there, and A after that
 ///              I5  spare[q] is read and written only by q
 /// Why the last look needs no validation
 ///              By I4 the version it finds has q's result; by I2 whatever is written into that block later has it too.
-/// Deviations   D1  the first attempt is made without announcing, so an operation that meets nobody never writes A; it carries
-///                  out what others have announced all the same, as every attempt must (I4)
+/// Deviations   D1  the first attempt is made without announcing, so an operation that meets nobody never writes A; it
+///                  carries out what others have announced all the same, as every attempt must (I4)
 ///              D2  tags and a look at W after copying instead of load-linked and the check fields of the blocks
-///              D3  after two lost attempts the result is there (I4), so there is no second look at the toggle; the delay that
-///                  doubles is there, bounded, so that of two who collide one gets on
+///              D3  after two lost attempts the result is there (I4), so there is no second look at the toggle; the
+///                  delay that doubles is there, bounded, so that of two who collide one gets on
 ///              D4  of a state that says how much of it is used (objects/sequential.hpp) only that is copied
-///              D5  a name that is not present (an assignment of names knows) has announced nothing and needs no result: it is
-///                  passed over. That is read after W (4) or with it, so I4 holds: what was announced before is seen
+///              D5  a name that is not present (an assignment of names knows) has announced nothing and needs no
+///                  result: it is passed over. That is read after W (4) or with it, so I4 holds: what was announced
+///                  before is seen
 ///              The source numbers no statements; 3-8 look, 9-13 commit, 14-15 announce, 16-17 take the result.
-///              What we made of it, for processes without numbers: named_object.hpp, which also says what its rules add here.
+///              What we made of it, for processes without numbers: named_object.hpp, which also says what its rules add
+///              here.
 /// Memory model sequential consistency for W and A. For the words of S, O and spare acquire and release suffice:
 ///              - what is read after W was written before the compare-and-swap that W was read from, or later;
-///              - if later, then by an owner after the compare-and-swap that retired the block; reading that word with acquire
-///                makes that swap visible to the second look at W (7), which then differs, and the copy is dropped;
+///              - if later, then by an owner after the compare-and-swap that retired the block; reading that word with
+///                acquire makes that swap visible to the second look at W (7), which then differs, and the copy is
+///                dropped;
 ///              - O[q] is written before A[q] flips and, by I3, not again before a later version is current: see (7).
 ///              I4 needs the total order: announcement, own read of W, swap, the helper's read of W, its read of A.
-///              The partners are 10 and 12, 15 (O) and 15 (A), 11 and 12: on a machine where the first of them is seen after the
-///              second the text fails; and 5 and 7: so it does if the second look is not after the copying.
-/// Evidence     tests/objects: every interleaving of 2 processes with two operations each and of 3 with one each, the bound on
-///              own steps, mutants (no validation, no toggles, no tag, a block too few, late writes); recorded native histories;
-///              stalled and killed processes
+///              The partners are 10 and 12, 15 (O) and 15 (A), 11 and 12: on a machine where the first of them is seen
+///              after the second the text fails; and 5 and 7: so it does if the second look is not after the copying.
+/// Evidence     tests/objects: every interleaving of 2 processes with two operations each and of 3 with one each, the
+///              bound on own steps, mutants (no validation, no toggles, no tag, a block too few, late writes); recorded
+///              native histories; stalled and killed processes
 
 #include <cstddef>
 #include <cstdint>
@@ -113,8 +118,8 @@ class herlihy93 {
                   "a wait-free object is for 1 to 65535 processes, one that assigns names for 1 to 16 at a time");
   }
 
-  /// Carries op out for the process that is `name` here, 0..K-1: nobody else may be at the same time. A process that died in
-  /// here keeps its name for ever. `present` is who may be in here now (D5).
+  /// Carries op out for the process that is `name` here, 0..K-1: nobody else may be at the same time. A process that
+  /// died in here keeps its name for ever. `present` is who may be in here now (D5).
   template <class Present = everybody>
   result apply(Process& p, int name, const operation& op, const Present& present = {}) requires(!Rules::assigns_names) {
     const auto me = static_cast<std::size_t>(name);
@@ -161,9 +166,12 @@ class herlihy93 {
     return Data(memory, {name, static_cast<int>(i)}, initial);
   }
 
-  // spare[q]: the block q owns; if somebody else may have to know (N5), the one while it is inside and the one afterwards.
+  // spare[q]: the block q owns; if somebody else may have to know (N5), the one while it is inside and the one
+  // afterwards.
   static constexpr int spare_bits = 16;
-  static constexpr word spare_word(std::size_t own, std::size_t next) { return Rules::heals ? next << spare_bits | own : next; }
+  static constexpr word spare_word(std::size_t own, std::size_t next) {
+    return Rules::heals ? next << spare_bits | own : next;
+  }
   static constexpr std::size_t spare_next(word s) { return Rules::heals ? s >> spare_bits : s; }
   static constexpr std::size_t spare_own(word s) { return s & ((word{1} << spare_bits) - 1); }
   Data& spare_of(std::size_t me) { return spare[me * spare_stride]; }
@@ -217,15 +225,16 @@ class herlihy93 {
     detail::write_state(p, state, to + layout().state_at(), used_words(state));
   }
 
-  /// Copies the version that was current and what is announced. False if another became current meanwhile: then the copy may be
-  /// torn and nothing may be done with it.
+  /// Copies the version that was current and what is announced. False if another became current meanwhile: then the
+  /// copy may be torn and nothing may be done with it.
   [[gnu::always_inline]] bool look(Process& p, copy& c, std::size_t me) {
     const std::size_t block = Word::index(c.seen);
     if (!recall(p, c, me)) read_version(p, block, c.bits, *c.state);
     Data* const from = &S[block * layout().stride()];
     c.pending_count = 0;
     c.for_each_present([&](std::size_t q) {
-      for (std::size_t i = 0; i < result_words; ++i) c.in.results[q].set(i, from[layout().result_at(q) + i].read(p["5"]));
+      for (std::size_t i = 0; i < result_words; ++i)
+        c.in.results[q].set(i, from[layout().result_at(q) + i].read(p["5"]));
       if (A[q].read(p["6"]) == c.bit(q) && Rules::compares_toggles) return;
       for (std::size_t i = 0; i < operation_words; ++i)
         c.in.announced[c.pending_count].set(i, O[q * operation_stride + i].read(p["6"]));
@@ -254,8 +263,8 @@ class herlihy93 {
     });
     return publish(p, me, block, c.seen, c.now, *c.state, c.bits[0]);
   }
-  /// Swings W from the version in `seen` to the one in `block`. With names in W that is also leaving, after which spare and
-  /// what is kept belong to the next under this name: they are set before. `now` is W when last looked at.
+  /// Swings W from the version in `seen` to the one in `block`. With names in W that is also leaving, after which spare
+  /// and what is kept belong to the next under this name: they are set before. `now` is W when last looked at.
   [[gnu::always_inline]] bool publish(Process& p, std::size_t me, std::size_t block, word seen, word now,
                                       [[maybe_unused]] const in_words<T>& state, [[maybe_unused]] word bits) {
     word next = Word::successor(now, block, me);
@@ -314,9 +323,10 @@ class herlihy93 {
   array<typename M::template Var<bool>, 1> A;
   array<Data, operation_stride> O;
   array<Data, spare_stride, Rules::builders> spare;
-  alignas(cache_line) array<Data, block_layout(static_cast<std::size_t>(K)).stride(), Rules::builders + Rules::blocks_more> S;
-  [[no_unique_address]] std::conditional_t<
-      Rules::keeps_copies, array<detail::kept_version<M, T>, 1, Rules::builders>, detail::nothing_kept>
+  alignas(cache_line)
+      array<Data, block_layout(static_cast<std::size_t>(K)).stride(), Rules::builders + Rules::blocks_more> S;
+  [[no_unique_address]] std::conditional_t<Rules::keeps_copies, array<detail::kept_version<M, T>, 1, Rules::builders>,
+                                           detail::nothing_kept>
       kept;
 };
 

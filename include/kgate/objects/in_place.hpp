@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A sequential object for one process at a time: what lies behind a lock, and behind 1-assignment, where no copy need be made.
+/// A sequential object for one process at a time: what lies behind a lock, and behind 1-assignment, where no copy need
+/// be made.
 ///
 /// Promises     linearizable if the caller excludes others; nothing if it does not, and nothing after one died inside.
 /// Variables    S  the words of the state
-/// Deviations   none to speak of. Off the native machine an operation reads all words that are used and writes those that change,
-///              which is what a machine that counts accesses charges it; a real heap operation reads about half of them.
+/// Deviations   none to speak of. Off the native machine an operation reads all words that are used and writes those
+///              that change, which is what a machine that counts accesses charges it; a real heap operation reads about
+///              half of them.
 
 #include "kgate/detail/fixed_array.hpp"
 #include "kgate/detail/machine.hpp"

@@ -11,7 +11,8 @@ inline constexpr const char* nested_apply = "apply was called by an operation of
 class in_progress {
  public:
   explicit in_progress(const void* object) noexcept : object_(object), outer_(innermost_) {
-    for (const in_progress* one = outer_; one != nullptr; one = one->outer_) KGATE_EXPECTS(one->object_ != object, nested_apply);
+    for (const in_progress* one = outer_; one != nullptr; one = one->outer_)
+      KGATE_EXPECTS(one->object_ != object, nested_apply);
     innermost_ = this;
   }
   in_progress(const in_progress&) = delete;

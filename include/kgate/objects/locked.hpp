@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The ordinary way to share a sequential object: behind a lock. The peers of kgate::resilient; who stops inside stops everybody.
+/// The ordinary way to share a sequential object: behind a lock. The peers of kgate::resilient; who stops inside stops
+/// everybody.
 
 #include <mutex>
 

@@ -46,8 +46,8 @@ class small_map {
 
   result apply(const operation& op) noexcept {
     entry* const end = entries_ + count_;
-    entry* const at =
-        std::lower_bound(entries_, end, op.key, [](const entry& e, const Key& key) { return ordered_before(e.key, key); });
+    entry* const at = std::lower_bound(entries_, end, op.key,
+                                       [](const entry& e, const Key& key) { return ordered_before(e.key, key); });
     const bool found = at != end && !ordered_before(op.key, at->key);
     const result was = found ? result{1, 0, at->value} : result{};
     if (op.what == puts) {

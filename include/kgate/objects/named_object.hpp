@@ -1,42 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Herlihy's construction for any number of processes: at most K of them inside under names, which the object can give out
-/// itself, and a first try outside for those who own a block.
+/// Herlihy's construction for any number of processes: at most K of them inside under names, which the object can give
+/// out itself, and a first try outside for those who own a block.
 ///
 /// Source       our own, on the protocol of herlihy93.hpp
-/// Promises     linearizable. At most K processes are inside, K-1 of them may stall or die anywhere, and it is only before
-///              entering that one waits (deadlock-free, not starvation-free); who is inside ends after at most three attempts
-///              and one look. One compare-and-swap to enter and one to make the change and leave when nobody else is there;
-///              with a block of its own (N3) a process that meets nobody needs only the second. A reading operation (N4) that
-///              meets no change writes nothing that others see. Also fetch-and-add.
+/// Promises     linearizable. At most K processes are inside, K-1 of them may stall or die anywhere, and it is only
+///              before entering that one waits (deadlock-free, not starvation-free); who is inside ends after at most
+///              three attempts and one look. One compare-and-swap to enter and one to make the change and leave when
+///              nobody else is there; with a block of its own (N3) a process that meets nobody needs only the second. A
+///              reading operation (N4) that meets no change writes nothing that others see. Also fetch-and-add.
 /// Variables    those of herlihy93.hpp, but
-///              W         tag : names : index   which block is current, and which names are inside   initially 0 : none : K
+///              W         tag : names : index   the current block, the names that are inside   initially 0 : none : K
 ///              spare[q], kept[q]   for every owner of a block: the names, then the builders
-///              kept[q]   the version last made or read by the owner q, and its state                initially none
-/// Rules        N1  assigns_names: k-assignment in W (algorithms/word_names.hpp). Who enters sees in the same instruction which
-///                  version is current, and who swings W leaves by that. So spare is set before W is swung, and set back if it
-///                  was not. Who enters or leaves does not make another version: the swing is tried again. It fails for such
-///                  reasons at most 2K times, for nobody leaves before there was a version after its entry. Who enters between
-///                  my look and my swing has announced nothing that I must know of: I4 counts from versions read after the
-///                  announcement.
-///              N2  keeps_copies: an owner that kept the current version does not copy it. If the swing fails what is kept is
-///                  forgotten: it was changed in place.
-///              N3  builders: owners of a block that have no name. A builder makes an attempt as D1 does: it looks after those
-///                  inside and announces nothing, so nobody looks after it, and if it stalls or dies nobody waits for it. If it
-///                  loses it enters like everybody else.
+///              kept[q]   the version last made or read by the owner q, and its state          initially none
+/// Rules        N1  assigns_names: k-assignment in W (algorithms/word_names.hpp). Who enters sees in the same
+///                  instruction which version is current, and who swings W leaves by that. So spare is set before
+///                  W is swung, and set back if it was not. Who enters or leaves does not make another version: the
+///                  swing is tried again.
+///                  It fails for such reasons at most 2K times, for nobody leaves before there was a version after its
+///                  entry. Who enters between my look and my swing has announced nothing that I must know of: I4 counts
+///                  from versions read after the announcement.
+///              N2  keeps_copies: an owner that kept the current version does not copy it. If the swing fails what is
+///                  kept is forgotten: it was changed in place.
+///              N3  builders: owners of a block that have no name. A builder makes an attempt as D1 does: it looks
+///                  after those inside and announces nothing, so nobody looks after it, and if it stalls or dies nobody
+///                  waits for it. If it loses it enters like everybody else.
 ///              N4  reading: an operation that leaves the state as it is needs a valid copy only, and no swing.
-///              N5  heals: somebody else tells whose name is whose and which owner of a name has died, and nobody else uses a
-///                  name meanwhile; see heal.
+///              N5  heals: somebody else tells whose name is whose and which owner of a name has died, and nobody else
+///                  uses a name meanwhile; see heal.
 /// Invariants   I1 to I4, and
-///              I5  spare[q] and kept[q] are read and written only by the owner q: who is inside under that name, the builder
-///              I6  with N5: the block that q owns is the first in spare[q] if q is in W, else the second. So whoever finds an
-///                  owner dead can tell which block it owned, wherever it died: the two differ only between (11) and (13),
-///                  where q is in W until the swing, and afterwards until (0), which comes before q is in W again.
+///              I5  spare[q] and kept[q] are read and written only by the owner q: who is inside under that name, the
+///                  builder
+///              I6  with N5: the block that q owns is the first in spare[q] if q is in W, else the second. So whoever
+///                  finds an owner dead can tell which block it owned, wherever it died: the two differ only between
+///                  (11) and (13), where q is in W until the swing, and afterwards until (0), which comes before q is
+///                  in W again.
 /// Deviations   The statements are numbered as in herlihy93.hpp; 0-2 enter, 18 leaves.
-/// Memory model as herlihy93.hpp; spare[q] and kept[q], which is plain memory where there is such, are handed on by W: all its
-///              changes are read-modify-writes, so who enters (2) sees what the last under that name wrote before it left (12,
-///              18). If names are assigned elsewhere, by that.
+/// Memory model as herlihy93.hpp; spare[q] and kept[q], which is plain memory where there is such, are handed on by W:
+///              all its changes are read-modify-writes, so who enters (2) sees what the last under that name wrote
+///              before it left (12, 18). If names are assigned elsewhere, by that.
 /// Evidence     tests/objects: as for herlihy93.hpp; also three processes for two names, builders beside names, reading
 ///              operations, an owner dead after each of its steps and healed; mutants of each
 
@@ -58,10 +61,10 @@ struct named_rules : herlihy93_rules {
 /// N5.
 struct healing_rules : named_rules {
   static constexpr bool heals = true;
-  static constexpr bool heals_from_own = true;   ///< I6
-  static constexpr bool cleans_spare = true;     ///< (0)
-  static constexpr bool finishes_dead = true;    ///< what a dead owner had announced
-  static constexpr bool forgets_kept = true;     ///< what a dead owner kept may be half changed
+  static constexpr bool heals_from_own = true;  ///< I6
+  static constexpr bool cleans_spare = true;    ///< (0)
+  static constexpr bool finishes_dead = true;   ///< what a dead owner had announced
+  static constexpr bool forgets_kept = true;    ///< what a dead owner kept may be half changed
 };
 
 template <class M, Sequential T, int K = at_runtime, class Rules = named_rules>
@@ -118,14 +121,14 @@ class named_object : private herlihy93<M, T, K, Rules> {
   /// The names that nobody holds, a bit each.
   word free_names(Process& p) requires(Rules::assigns_names) { return free_names(W.read(p["1"])); }
 
-  /// N3: one attempt by the owner of the block of `builder`; false if it lost. Nobody else may use that builder meanwhile.
+  /// N3: one attempt by the owner of the block of `builder`; false if it lost. Nobody else may use that builder
+  /// meanwhile.
   template <class Present = everybody>
   [[gnu::always_inline]] bool attempt(Process& p, std::size_t builder, const operation& op, in_words<result>& mine,
                                       const Present& present = {}) {
     const std::size_t me = this->names() + builder;
     const word seen = W.read(p["4"]);
-    const outcome alone =
-        nobody_inside(p, seen, present) ? attempt_alone(p, me, seen, op, mine) : outcome::not_tried;
+    const outcome alone = nobody_inside(p, seen, present) ? attempt_alone(p, me, seen, op, mine) : outcome::not_tried;
     return alone == outcome::not_tried ? attempt_beside(p, me, seen, op, mine, present) : alone == outcome::done;
   }
 
@@ -174,8 +177,8 @@ class named_object : private herlihy93<M, T, K, Rules> {
       p.live(name);
     }
   }
-  /// N5: takes a name over whose owner has died. What that one had announced is carried out, and it has left. Whoever dies in
-  /// here is healed in the same way.
+  /// N5: takes a name over whose owner has died. What that one had announced is carried out, and it has left. Whoever
+  /// dies in here is healed in the same way.
   void heal(Process& p, int name) requires(Rules::heals) {
     const auto me = static_cast<std::size_t>(name);
     if constexpr (Rules::forgets_kept) this->kept[me].forget(p);
@@ -211,8 +214,8 @@ class named_object : private herlihy93<M, T, K, Rules> {
   }
 
   enum class outcome : unsigned char { not_tried, done, lost };
-  /// Nobody else is inside: if what was kept is current there is nothing to copy and nobody to look after. Not tried if it is
-  /// not.
+  /// Nobody else is inside: if what was kept is current there is nothing to copy and nobody to look after. Not tried if
+  /// it is not.
   [[gnu::always_inline]] outcome attempt_alone(Process& p, std::size_t me, word seen, const operation& op,
                                                in_words<result>& mine) {
     if constexpr (Rules::keeps_copies) {

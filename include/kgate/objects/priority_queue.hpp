@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A bounded priority queue, as a sequential object: a binary heap in an array, as in Herlihy 1993 and so in the experiments of
-/// Anderson & Moir 1997. A value that is no number (NaN) comes after all numbers.
+/// A bounded priority queue, as a sequential object: a binary heap in an array, as in Herlihy 1993 and so in the
+/// experiments of Anderson & Moir 1997. A value that is no number (NaN) comes after all numbers.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +23,8 @@ class priority_queue {
     number what = inserts;
     Value value{};
   };
-  /// Whether it could be done: nothing is inserted into a full queue, nothing deleted from an empty one. The value is the one
-  /// inserted or deleted.
+  /// Whether it could be done: nothing is inserted into a full queue, nothing deleted from an empty one. The value is
+  /// the one inserted or deleted.
   struct result {
     number done = 0;
     Value value{};
@@ -38,7 +38,8 @@ class priority_queue {
     if (op.what == inserts) {
       if (count_ >= Capacity) return {};
       std::size_t at = count_++;
-      for (; at > 0 && ordered_before(op.value, heap_[(at - 1) / 2]); at = (at - 1) / 2) heap_[at] = heap_[(at - 1) / 2];
+      for (; at > 0 && ordered_before(op.value, heap_[(at - 1) / 2]); at = (at - 1) / 2)
+        heap_[at] = heap_[(at - 1) / 2];
       heap_[at] = op.value;
       return {1, op.value};
     }

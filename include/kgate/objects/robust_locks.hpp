@@ -19,8 +19,8 @@ enum class lock_result : unsigned char {
   owner_died,  ///< it is ours, and its last owner died holding it; consistent() must be called before it is unlocked
 };
 
-/// `Count` locks in memory that processes may share. That an owner died the kernel says (a robust futex), not a process number;
-/// one that was stopped lives.
+/// `Count` locks in memory that processes may share. That an owner died the kernel says (a robust futex), not a process
+/// number; one that was stopped lives.
 template <std::size_t Count>
 class robust_locks {
  public:
@@ -54,7 +54,9 @@ class robust_locks {
     }
   }
   template <class Process>
-  void consistent(Process&, int i) noexcept { ::pthread_mutex_consistent(&locks_[i]); }
+  void consistent(Process&, int i) noexcept {
+    ::pthread_mutex_consistent(&locks_[i]);
+  }
   template <class Process>
   void unlock(Process&, int i) noexcept {
     KGATE_EXPECTS(::pthread_mutex_unlock(&locks_[i]) == 0, "unlock of a lock that another thread holds");

@@ -3,10 +3,10 @@
 
 /// Whether a value means the same wherever and whenever it is read, as far as the compiler can tell.
 ///
-/// An operation may be carried out by another thread or process, after the caller's arguments are gone; so may a state or a
-/// result be read. What refers to memory elsewhere is refused: pointers, references, std::string_view, std::span and the like,
-/// also as members of aggregates and elements of arrays. Not seen: members of classes that are no aggregates, and members beyond
-/// the 24th.
+/// An operation may be carried out by another thread or process, after the caller's arguments are gone; so may a state
+/// or a result be read. What refers to memory elsewhere is refused: pointers, references, std::string_view, std::span
+/// and the like, also as members of aggregates and elements of arrays. Not seen: members of classes that are no
+/// aggregates, and members beyond the 24th.
 
 #include <array>
 #include <cstddef>
@@ -18,8 +18,8 @@
 
 namespace kgate {
 
-/// To be specialised as true for a type that is meant to refer elsewhere: what it refers to must outlive the object, and must not
-/// be used between processes.
+/// To be specialised as true for a type that is meant to refer elsewhere: what it refers to must outlive the object,
+/// and must not be used between processes.
 template <class T>
 inline constexpr bool may_refer_elsewhere = false;
 
@@ -37,8 +37,8 @@ inline constexpr bool is_reference_like<std::reference_wrapper<T>> = true;
 template <class T>
 constexpr bool self_contained();
 
-/// Becomes whatever a member is initialised with, and might throw if that is not self-contained: so the whole tells what its
-/// members are.
+/// Becomes whatever a member is initialised with, and might throw if that is not self-contained: so the whole tells
+/// what its members are.
 struct any_member {
   template <class T>
   operator T() const noexcept(self_contained<T>());  // NOLINT: an implicit conversion is the point

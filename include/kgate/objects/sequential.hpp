@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the constructions of this room make concurrent: a sequential object, that is a trivially copyable state, one type that
-/// holds any of its operations, and a function that carries one out.
+/// What the constructions of this room make concurrent: a sequential object, that is a trivially copyable state, one
+/// type that holds any of its operations, and a function that carries one out.
 ///
 ///     struct counter {
 ///       struct operation { long add; };
@@ -11,16 +11,16 @@
 ///       long value = 0;
 ///     };
 ///
-/// apply must depend on nothing but the state and the operation, and must end: others carry out my operation for me on copies
-/// of the state, and only one of these copies counts. So neither state nor operation nor result may refer to memory elsewhere
-/// (objects/self_contained.hpp), and apply must not use the object it is an operation of.
+/// apply must depend on nothing but the state and the operation, and must end: others carry out my operation for me on
+/// copies of the state, and only one of these copies counts. So neither state nor operation nor result may refer to
+/// memory elsewhere (objects/self_contained.hpp), and apply must not use the object it is an operation of.
 ///
-/// An object some of whose operations leave the state as it is says which: `static bool reads_only(const operation&) noexcept`.
-/// These are then carried out without writing anything that others see.
+/// An object some of whose operations leave the state as it is says which: `static bool reads_only(const operation&)
+/// noexcept`. These are then carried out without writing anything that others see.
 ///
-/// A state that is often smaller than its type says how much of it matters: `std::size_t used_bytes() const`, counted from its
-/// first byte. used_bytes may look at the first eight bytes of the state only, and is called on what may be a torn copy of
-/// them: it must answer something for any content.
+/// A state that is often smaller than its type says how much of it matters: `std::size_t used_bytes() const`, counted
+/// from its first byte. used_bytes may look at the first eight bytes of the state only, and is called on what may be a
+/// torn copy of them: it must answer something for any content.
 
 #include <algorithm>
 #include <concepts>

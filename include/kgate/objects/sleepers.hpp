@@ -16,8 +16,9 @@
 
 namespace kgate {
 
-/// Those who wait call until(attempt, ...), which tries, spins a little, and then sleeps between attempts; whoever has freed
-/// something calls freed(). Who dies before calling it costs the sleepers a delay of at most one `look`, never what it freed.
+/// Those who wait call until(attempt, ...), which tries, spins a little, and then sleeps between attempts; whoever has
+/// freed something calls freed(). Who dies before calling it costs the sleepers a delay of at most one `look`, never
+/// what it freed.
 class sleepers {
  public:
   /// attempt() until it succeeds.
@@ -45,7 +46,8 @@ class sleepers {
   }
 
   void freed() noexcept {
-    // A sleeper raises waits_ before its last attempt: that succeeds, or we see it here, and it sees the change of event_.
+    // A sleeper raises waits_ before its last attempt: that succeeds, or we see it here, and it sees the change of
+    // event_.
     const std::uint32_t waits = waits_.load(std::memory_order_seq_cst);
     if (waits != answered_.load(std::memory_order_seq_cst)) wake(waits);
   }
@@ -55,9 +57,10 @@ class sleepers {
   static constexpr seconds look{0.02};
   static constexpr int spins = 200;
 
-  /// One woken at a time is enough: it lowers waking_ before its attempt, so either that finds what we freed or we see it low.
-  /// If nobody was asleep all `waits` are answered: whoever raised them before we looked has read event_ before we changed it,
-  /// and cannot fall asleep any more. So one that was killed asleep costs others one attempt to wake it.
+  /// One woken at a time is enough: it lowers waking_ before its attempt, so either that finds what we freed or we see
+  /// it low.
+  /// If nobody was asleep all `waits` are answered: whoever raised them before we looked has read event_ before we
+  /// changed it, and cannot fall asleep any more. So one that was killed asleep costs others one attempt to wake it.
   [[gnu::noinline]] void wake(std::uint32_t waits) noexcept {
     if (waking_.load(std::memory_order_seq_cst) != 0 || waking_.exchange(1, std::memory_order_seq_cst) != 0) return;
     event_.fetch_add(1, std::memory_order_seq_cst);

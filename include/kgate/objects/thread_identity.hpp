@@ -14,9 +14,9 @@
 
 namespace kgate::detail {
 
-/// An identity is a random number of the process, which its forked children do not share, and the number of the thread in it.
-/// The latter is given to another thread when this one has ended, so that identities stay few; what a thread has written before
-/// is seen by the next that has its identity.
+/// An identity is a random number of the process, which its forked children do not share, and the number of the thread
+/// in it. The latter is given to another thread when this one has ended, so that identities stay few; what a thread has
+/// written before is seen by the next that has its identity.
 class thread_identity {
  public:
   static constexpr std::uint64_t none = 0;
@@ -67,7 +67,8 @@ class thread_identity {
     if (process != 0) return process;
     std::uint64_t random = 0;
     if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random))
-      random = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) * 0x9E3779B97F4A7C15U ^
+      random = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) *
+                   0x9E3779B97F4A7C15U ^
                static_cast<std::uint64_t>(::getpid()) << 40;
     random = random >> number_bits | 1;
     return process_.compare_exchange_strong(process, random) ? random : process;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the texts of this room have in common: the word that says which version of an object is current, where the words of a
-/// version lie, and a version copied.
+/// What the texts of this room have in common: the word that says which version of an object is current, where the
+/// words of a version lie, and a version copied.
 
 #include <algorithm>
 #include <array>
@@ -21,8 +21,8 @@ namespace kgate {
 /// K: given with the constructor.
 inline constexpr int at_runtime = 0;
 
-/// Which names may be inside the object: present(p, i) is the i-th word of a set of names, 64 to a word. A name's bit must be
-/// set before its process announces an operation and until it has its result. This one takes all for present.
+/// Which names may be inside the object: present(p, i) is the i-th word of a set of names, 64 to a word. A name's bit
+/// must be set before its process announces an operation and until it has its result. This one takes all for present.
 struct everybody {
   template <class Process>
   constexpr std::uint64_t operator()(Process&, std::size_t /*word*/) const {
@@ -66,8 +66,8 @@ struct version_word {
   }
 };
 
-/// Where the words of a block lie, for k names (K if that is known when compiled): bits, state, results. An operation that meets
-/// nobody needs the first two, and of the state perhaps not all.
+/// Where the words of a block lie, for k names (K if that is known when compiled): bits, state, results. An operation
+/// that meets nobody needs the first two, and of the state perhaps not all.
 template <class M, Sequential T, int K>
 class block_layout {
  public:
@@ -108,7 +108,8 @@ template <Sequential T, int K>
 struct version_copy {
   using word = std::uint64_t;
 
-  version_copy(version_contents<T, K>& contents, [[maybe_unused]] std::size_t k) : in(contents), state(&contents.state) {
+  version_copy(version_contents<T, K>& contents, [[maybe_unused]] std::size_t k)
+      : in(contents), state(&contents.state) {
     if constexpr (K == at_runtime) bits.resize(words_of_bits(k)), present.resize(words_of_bits(k));
   }
   word& bits_of(std::size_t q) { return bits[K != at_runtime && K <= 64 ? 0 : q / 64]; }
@@ -132,11 +133,12 @@ struct version_copy {
   word now = 0;   // W later; if only names came and went since, the same version
   std::size_t pending_count = 0;
   local_array<word, K, words_of_bits(K)> bits;
-  local_array<word, K, words_of_bits(K)> present;  // who may have announced something, and whose results must not be lost
+  local_array<word, K, words_of_bits(K)>
+      present;  // who may have announced something, and whose results must not be lost
 };
 
-/// The words of a state into and out of a block; these loops are what an operation costs. The first word is there already: it
-/// says how many are used.
+/// The words of a state into and out of a block; these loops are what an operation costs. The first word is there
+/// already: it says how many are used.
 template <class Process, class Data, class Words>
 void read_state(Process& p, Data* from, Words& to, std::size_t used) {
 #pragma GCC unroll 4
@@ -148,7 +150,8 @@ void write_state(Process& p, const Words& from, Data* to, std::size_t used) {
   for (std::size_t i = 0; i < used; ++i) to[i].write(p["10"], from.get(i));
 }
 
-/// The same number, of which the processor need not know that it is before it goes on: it takes the branch it took last.
+/// The same number, of which the processor need not know that it is before it goes on: it takes the branch it took
+/// last.
 inline std::size_t foreseen(std::size_t number) {
   for (std::size_t i = 0; i < 4; ++i)
     if (number == i) {

@@ -9,10 +9,12 @@
 
 namespace kgate {
 
-/// Each thread that uses the object has a number of its own, 0..K-1. An operation takes a bounded number of the thread's own
-/// steps, whatever the others do. If threads come and go or are more than K, let kgate::resilient number them.
+/// Each thread that uses the object has a number of its own, 0..K-1. An operation takes a bounded number of the
+/// thread's own steps, whatever the others do. If threads come and go or are more than K, let kgate::resilient number
+/// them.
 ///
-/// The object contains no pointers: it may be made in memory that processes share (placement new), and processes be its threads.
+/// The object contains no pointers: it may be made in memory that processes share (placement new), and processes be its
+/// threads.
 template <Sequential T, int K>
 requires SmallState<T>
 class wait_free {

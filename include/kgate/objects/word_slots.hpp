@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// kgate::word_slots: k-assignment in words of bits, for at most 64 slots or any number, in memory that processes may share.
+/// kgate::word_slots: k-assignment in words of bits, for at most 64 slots or any number, in memory that processes may
+/// share.
 
 #include <algorithm>
 #include <bit>
@@ -23,9 +24,9 @@
 
 namespace kgate {
 
-/// At most k inside, each with a number 0..k-1 of its own, taken and given back by one instruction. Of those who wait any may be
-/// next (no order is kept). Has the interface of kgate::slots; unlike those it contains no pointers and sleeps on a
-/// word that all processes see. Who dies inside keeps its slot.
+/// At most k inside, each with a number 0..k-1 of its own, taken and given back by one instruction. Of those who wait
+/// any may be next (no order is kept). Has the interface of kgate::slots; unlike those it contains no pointers and
+/// sleeps on a word that all processes see. Who dies inside keeps its slot.
 /// @tparam Max  the largest k
 template <int Max>
 class basic_word_slots {
