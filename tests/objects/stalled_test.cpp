@@ -240,7 +240,7 @@ TEST(Killed, ProcessesAnywhereDoNotStopTheOthers) {
 
 /// Many more than there are slots, one after the other and in bursts, anywhere.
 TEST(Killed, AnyNumberOfProcessesLoseNothingOfAnObjectThatHeals) {
-  constexpr int kills = 300;
+  constexpr int kills = 120;
   const shared<scene<healing>> s;
   std::mt19937 random(11);
   std::vector<pid_t> victims(processes_in_all);
