@@ -84,7 +84,7 @@ gate_failure core::open(const std::string& name, int slots, const location& wher
       segment_.close();
       return failure;
     }
-    sound = seems_sound(segment_.map()) || segment_.renew_unused(cells_.size().slots());
+    sound = seems_sound(segment_.map()) || segment_.renew_unused(this->slots());
   }
   if (!sound) {
     segment_.close();

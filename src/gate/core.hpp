@@ -116,7 +116,10 @@ class core {
   int heal_all();
 
   /// The size; 0 if the file is damaged.
-  int slots() const { return cells_.size().valid() ? cells_.size().slots() : 0; }
+  int slots() const {
+    const limit size = size_of(cells_.map());
+    return size.valid() ? size.slots() : 0;
+  }
   mapped_cells& cells() { return cells_; }
   segment& file() { return segment_; }
 

@@ -75,6 +75,20 @@ struct file_layout {
   member_info info[members_max];
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// The size, counting a resize that W names as applied. Not valid if the file is damaged.
+inline limit size_of(const file_layout& map) {
+  for (int tries = 0; tries < 1000; ++tries) {
+    const word w{map.word_bits.load()};
+    const limit size{map.size_bits.load()};
+    if (!size.lacks(w)) return size;
+    if (w.subject() >= members_max) break;
+    const state subject{map.state_bits[w.subject()].load()};
+    if (limit{map.size_bits.load()} == size && word{map.word_bits.load()} == w)
+      return limit::of(subject.weight(), w.seq());
+  }
+  return {};
+}
 static_assert(offsetof(file_layout, word_bits) == sizeof(file_header));
 
 }  // namespace kgate::gate_detail

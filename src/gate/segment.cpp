@@ -171,7 +171,7 @@ segment::attempt segment::open_once(const std::string& name, int slots, const lo
     failure = unlink_retired();
     return failure ? attempt::failed : attempt::again;
   }
-  const limit size{map_->size_bits.load()};
+  const limit size = size_of(*map_);
   if (!size.valid()) {
     failure = {gate_errc::damaged, path_ + " is damaged; `kgate remove --force` it when nobody uses it"};
     return attempt::failed;
@@ -301,7 +301,7 @@ gate_failure segment::renew(int slots) {
   held_bytes maintenance;
   if (gate_failure failure = lock_maintenance(maintenance)) return failure;
   if (!is_stale()) return {};
-  const limit before{map_->size_bits.load()};
+  const limit before = size_of(*map_);
   if (!before.valid() && slots == 0)
     return {gate_errc::damaged,
             path_ + " is from before the last boot and damaged; give the number of slots to renew it"};

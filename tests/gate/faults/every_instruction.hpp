@@ -67,6 +67,10 @@ class bystander {
 struct scenario {
   const char* name = "";
   int k = 1;
+  /// The size that the victim sets; 0 if it sets none.
+  int resizes_to = 0;
+  /// The victim removes the gate.
+  bool removes = false;
   /// A holder that stays inside until the victim is dead.
   bool holder = false;
   /// Somebody goes in and out when the victim is about to act: what it last made of the word is no longer true.
@@ -175,7 +179,10 @@ inline bool one_death(const scenario& role, std::size_t steps, tally& out, bool 
     out.waited_ms.push_back(*waited);
     (*other)->leave();
   }
-  expect_whole(where, name, role.k);
+  if (role.removes) where.open(name, role.k);  // there is none, or a whole one
+  const int k = where.open(name).slots();
+  EXPECT_TRUE(k == role.k || (role.resizes_to != 0 && k == role.resizes_to)) << k;
+  expect_whole(where, name, k);
   ++out.kills;
   return !finished;
 }

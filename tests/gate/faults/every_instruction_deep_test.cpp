@@ -81,8 +81,57 @@ TEST(every_instruction_deep, of_looking) {
                              .steps_max = 20'000});
 }
 
-TEST(every_instruction_deep, of_resizing) {
-  kill_at_every_instruction({.name = "resize", .k = 2, .act = [](gate& g, gate::member&) { g.resize(2); }}, 1000);
+TEST(every_instruction_deep, of_resizing_and_entering) {
+  kill_at_every_instruction({.name = "resize, then enter with a weight and slots",
+                             .k = 2,
+                             .resizes_to = 3,
+                             .act = [](gate& g, gate::member& m) {
+                               g.resize(3);
+                               m.enter(2);
+                               m.slots();
+                               m.leave();
+                             }});
+}
+
+TEST(every_instruction_deep, of_growing) {
+  kill_at_every_instruction({.name = "resize 1 to 2, one waits",
+                             .k = 1,
+                             .resizes_to = 2,
+                             .holder = true,
+                             .waiter_before = true,
+                             .act = [](gate& g, gate::member&) { g.resize(2); }},
+                            1000);
+}
+
+TEST(every_instruction_deep, of_shrinking) {
+  kill_at_every_instruction({.name = "resize 3 to 1 with one inside",
+                             .k = 3,
+                             .resizes_to = 1,
+                             .holder = true,
+                             .act = [](gate& g, gate::member&) { g.resize(1); }},
+                            1000);
+}
+
+TEST(every_instruction_deep, of_joining_and_parting) {
+  kill_at_every_instruction({.name = "join, enter, part",
+                             .k = 2,
+                             .dead_inside = 1,
+                             .act =
+                                 [](gate& g, gate::member&) {
+                                   gate::member other = g.join();
+                                   other.enter();
+                                 },
+                             .steps_max = 30'000},
+                            4);
+}
+
+TEST(every_instruction_deep, of_removing) {
+  kill_at_every_instruction({.name = "remove",
+                             .k = 2,
+                             .removes = true,
+                             .act = [](gate& g, gate::member&) { g.remove(); },
+                             .steps_max = 60'000},
+                            4);
 }
 
 }  // namespace
