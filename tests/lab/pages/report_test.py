@@ -250,7 +250,11 @@ class RefusedTest(unittest.TestCase):
 
     def test_benchmarks_that_are_none(self):
         self.refused("--bench", "missing.json", "-o", "out", says=("--bench", "missing.json"))
-        for text in ("{", "[]", '{"results": [{}]}', '{"results": 7}'):
+        deep = "[" * 100_000 + "]" * 100_000
+        for text in ("{", "[]", '{"results": [{}]}', '{"results": 7}', '{"results": null}', '{"results": {}}',
+                     '{"results": [{"cell": "c", "peers": null}]}', '{"results": [{"cell": "c", "peers": {}}]}',
+                     '{"results": [{"cell": "c", "peers": [{"peer": 1, "median_ops_per_s": 1}]}]}',
+                     '{"results": [{"cell": "c", "peers": [], "samples": %s}]}' % deep):
             (self.folder / "bench.json").write_text(text)
             self.refused("--bench", "bench.json", "-o", "out", says=("--bench", "bench.json"))
 

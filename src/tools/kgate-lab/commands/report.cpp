@@ -25,7 +25,10 @@ namespace kgate::tool {
 
 namespace {
 
-struct asked {
+/// What bench/semaphores writes is nested a few levels deep; so much more would exhaust the stack.
+constexpr int bench_depth_max = 64;
+
+struct options {
   std::string folder = ".";
   std::optional<std::string> bench;
   bool quick = false;
@@ -56,27 +59,41 @@ class output_folder {
   bool made_ = false;
 };
 
-/// What bench/semaphores --json has written.
+/// The list in this field. Throws std::invalid_argument or an exception of the JSON library if there is none.
+const nlohmann::json& list_in(const nlohmann::json& j, const char* field) {
+  const nlohmann::json& list = j.at(field);
+  if (!list.is_array()) throw std::invalid_argument(fmt::format("\"{}\" is no list", field));
+  return list;
+}
+
+/// What bench/semaphores --json has written. Throws usage_error if the page could not show it.
 nlohmann::json read_bench(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in || std::filesystem::is_directory(path))
     throw usage_error(fmt::format("--bench cannot read '{}': {}", path, std::strerror(in ? EISDIR : errno)));
+  const auto refuse = [&path](const char* why) {
+    return usage_error(fmt::format("--bench needs what bench/semaphores --json has written, not '{}': {}", path, why));
+  };
   try {
-    const nlohmann::json j = nlohmann::json::parse(in);
-    for (const auto& r : j.at("results")) {
+    const nlohmann::json j = nlohmann::json::parse(in, [](int depth, auto, const nlohmann::json&) {
+      if (depth > bench_depth_max) throw std::invalid_argument("it is nested too deeply");
+      return true;
+    });
+    for (const auto& r : list_in(j, "results")) {
       r.at("cell").get<std::string>();
-      for (const auto& p : r.at("peers")) p.at("peer").get<std::string>(), p.at("median_ops_per_s");
+      for (const auto& p : list_in(r, "peers")) p.at("peer").get<std::string>(), p.at("median_ops_per_s");
     }
     return j;
   } catch (const nlohmann::json::exception& e) {
-    throw usage_error(
-        fmt::format("--bench needs what bench/semaphores --json has written, not '{}': {}", path, e.what()));
+    throw refuse(e.what());
+  } catch (const std::invalid_argument& e) {
+    throw refuse(e.what());
   }
 }
 
-exit_code run(const asked& a) {
-  const nlohmann::json bench = a.bench ? read_bench(*a.bench) : nlohmann::json();
-  const output_folder folder(a.folder);
+exit_code run(const options& given) {
+  const nlohmann::json bench = given.bench ? read_bench(*given.bench) : nlohmann::json();
+  const output_folder folder(given.folder);
   page_file page("-o", folder.file("report.html")), viewer("-o", folder.file("viewer.html"));
   if (!lab::report::can_draw())
     throw usage_error("the report's plots need gnuplot; please install the package gnuplot-nox");
@@ -84,7 +101,7 @@ exit_code run(const asked& a) {
   progress_line line;
   const std::atomic<bool>& interrupted = catch_interrupts();
   const lab::report::report_data data =
-      lab::report::gather(a.quick ? lab::report::quick_effort() : lab::report::default_effort(), bench, interrupted,
+      lab::report::gather(given.quick ? lab::report::quick_effort() : lab::report::default_effort(), bench, interrupted,
                           [&line](const std::string& what) { line.show("report: " + what); });
   if (interrupted) {
     line.clear();
@@ -107,7 +124,7 @@ exit_code run(const asked& a) {
   page.commit();
   line.clear();
   const double seconds = data.all.at("seconds").get<double>();
-  if (a.json)
+  if (given.json)
     print(
         nlohmann::json{{"report", page.path()}, {"viewer", viewer.path()}, {"bytes", text.size()}, {"seconds", seconds}}
             .dump(2) +
@@ -121,7 +138,7 @@ exit_code run(const asked& a) {
 }  // namespace
 
 command add_report(CLI::App& tool) {
-  auto it = std::make_shared<asked>();
+  auto it = std::make_shared<options>();
   CLI::App* o = tool.add_subcommand("report", "Measure everything and write a page of it");
   o->add_option("-o", it->folder, "Where report.html and viewer.html go; default here")->type_name("DIR");
   o->add_option("--bench", it->bench, "Also show what bench/semaphores --json wrote")->type_name("FILE");
