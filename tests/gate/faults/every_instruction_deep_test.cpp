@@ -99,8 +99,7 @@ TEST(every_instruction_deep, of_growing) {
                              .resizes_to = 2,
                              .holder = true,
                              .waiter_before = true,
-                             .act = [](gate& g, gate::member&) { g.resize(2); }},
-                            1000);
+                             .act = [](gate& g, gate::member&) { g.resize(2); }});
 }
 
 TEST(every_instruction_deep, of_shrinking) {
@@ -108,8 +107,7 @@ TEST(every_instruction_deep, of_shrinking) {
                              .k = 3,
                              .resizes_to = 1,
                              .holder = true,
-                             .act = [](gate& g, gate::member&) { g.resize(1); }},
-                            1000);
+                             .act = [](gate& g, gate::member&) { g.resize(1); }});
 }
 
 TEST(every_instruction_deep, of_joining_and_parting) {
