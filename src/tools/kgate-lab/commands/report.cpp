@@ -75,7 +75,7 @@ nlohmann::json read_bench(const std::string& path) {
     return usage_error(fmt::format("--bench needs what bench/semaphores --json has written, not '{}': {}", path, why));
   };
   try {
-    const nlohmann::json j = nlohmann::json::parse(in, [](int depth, auto, const nlohmann::json&) {
+    nlohmann::json j = nlohmann::json::parse(in, [](int depth, auto, const nlohmann::json&) {
       if (depth > bench_depth_max) throw std::invalid_argument("it is nested too deeply");
       return true;
     });
