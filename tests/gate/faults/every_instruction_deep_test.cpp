@@ -129,7 +129,7 @@ TEST(every_instruction_deep, of_removing) {
                              .removes = true,
                              .act = [](gate& g, gate::member&) { g.remove(); },
                              .steps_max = 60'000},
-                            4);
+                            1);
 }
 
 }  // namespace
