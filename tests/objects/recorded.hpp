@@ -149,9 +149,9 @@ void wait_free_is_linearizable(long operations) {
             operations);
 }
 /// A resilient object for fewer.
-template <class T, class Slots = word_slots>
+template <class T, class Slots = any_order, int K = 3>
 void resilient_is_linearizable(long operations) {
-  resilient<yielding<T>, 3, Slots> object;
+  resilient<yielding<T>, K, Slots> object;
   EXPECT_GE(
       expect_linearizable<T>(5, operations, [&](int, const typename T::operation& op) { return object.apply(op); }),
       operations);

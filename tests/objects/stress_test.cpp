@@ -18,6 +18,19 @@ TEST(ResilientStress, Counter) { resilient_is_linearizable<counter>(operations);
 TEST(ResilientStress, PriorityQueue) { resilient_is_linearizable<heap>(operations); }
 TEST(ResilientStress, FifoQueue) { resilient_is_linearizable<line>(operations); }
 TEST(ResilientStress, SmallMap) { resilient_is_linearizable<dictionary>(operations); }
+TEST(ResilientStress, WithANameForEveryOperation) {
+  resilient_is_linearizable<heap, word_slots>(operations);
+  resilient_is_linearizable<dictionary, word_slots>(operations);
+}
+TEST(ResilientStress, WithNamesThatHeal) {
+  resilient_is_linearizable<line, healing>(operations);
+  resilient_is_linearizable<dictionary, healing>(operations);
+}
+TEST(ResilientStress, WithNamesApart) {
+  resilient_is_linearizable<heap, any_order, 40>(operations);
+  resilient_is_linearizable<heap, any_order, 70>(operations);
+  resilient_is_linearizable<line, word_slots, 20>(operations);
+}
 TEST(ResilientStress, PriorityQueueBehindSlotsInOrder) { resilient_is_linearizable<heap, slots>(operations / 4); }
 
 bool linearizable(const std::vector<observed_operation<line>>& history) {

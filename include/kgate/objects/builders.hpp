@@ -32,10 +32,11 @@ class builders {
    public:
     [[gnu::always_inline]] explicit lease(builders& all) noexcept {
       const std::uint64_t me = thread_identity::mine();
+      if (me == thread_identity::none) [[unlikely]]
+        return;
       const std::size_t index = (thread_identity::number_of(me) + (me >> 32)) % Count;
       entry& one = all.entries_[index];
       if (one.owner.load(std::memory_order_relaxed) != me && !claim(one, me)) return;
-      if (me == thread_identity::none) return;
       KGATE_EXPECTS(!one.busy, nested_apply);
       one.busy = true;
       entry_ = &one;
@@ -52,7 +53,7 @@ class builders {
    private:
     [[gnu::noinline]] static bool claim(entry& one, std::uint64_t me) noexcept {
       std::uint64_t free = thread_identity::none;
-      return me != thread_identity::none && one.owner.load(std::memory_order_relaxed) == free &&
+      return one.owner.load(std::memory_order_relaxed) == free &&
              one.owner.compare_exchange_strong(free, me, std::memory_order_seq_cst);
     }
 

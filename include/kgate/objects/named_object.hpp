@@ -151,12 +151,9 @@ class named_object : private herlihy93<M, T, K, Rules> {
       in_words<T>& state = known.state(local);
       const word seen = W.read(p["4"]);
       std::array<word, 1> bits{};
-      if (!known.recall(p, Word::version(seen), Rules::compares_versions, state, bits[0])) {
-        known.forget(p);
-        this->read_version(p, Word::index(seen), bits, state);
-        if (!is_current(p, seen)) return false;
-        known.keep(p, Word::version(seen), state, bits[0]);
-      }
+      if (!known.recall(p, Word::version(seen), Rules::compares_versions, state, bits[0]) &&
+          !copy_and_keep(p, known, seen, bits, state))
+        return false;
       mine = state.value().apply(op);
       return true;
     } else {
@@ -198,6 +195,16 @@ class named_object : private herlihy93<M, T, K, Rules> {
   word free_names(word w) const { return ~Word::names_in(w) & Word::low(static_cast<int>(this->names())); }
   bool is_current(Process& p, word seen) {
     return !Rules::validates_reads || Word::version(W.read(p["7"])) == Word::version(seen);
+  }
+  /// False if the version in `seen` was not current any more.
+  template <class Kept>
+  [[gnu::noinline]] bool copy_and_keep(Process& p, Kept& known, word seen, std::array<word, 1>& bits,
+                                       in_words<T>& state) {
+    known.forget(p);
+    this->read_version(p, Word::index(seen), bits, state);
+    if (!is_current(p, seen)) return false;
+    known.keep(p, Word::version(seen), state, bits[0]);
+    return true;
   }
   template <class Present>
   [[gnu::always_inline]] bool nobody_inside(Process& p, word seen, const Present& present) {

@@ -24,8 +24,7 @@ class thread_identity {
   /// none for a thread that is about to end, or that found all numbers taken.
   [[gnu::always_inline]] static std::uint64_t mine() noexcept {
     const std::uint64_t identity = mine_;
-    if (identity != none && identity >> number_bits == process_.load(std::memory_order_relaxed)) return identity;
-    return given();
+    return identity != none ? identity : given();
   }
   /// 0, 1, ... in the order of first use.
   static std::size_t number_of(std::uint64_t identity) noexcept { return identity & ((1U << number_bits) - 1); }
@@ -39,7 +38,7 @@ class thread_identity {
       const std::uint64_t identity = mine_;
       mine_ = none;
       ended_ = true;
-      if (identity == none || identity >> number_bits != process_.load(std::memory_order_relaxed)) return;
+      if (identity == none) return;
       const std::size_t number = number_of(identity);
       taken_[number / 64].fetch_and(~(std::uint64_t{1} << (number % 64)), std::memory_order_release);
     }
@@ -75,6 +74,7 @@ class thread_identity {
   }
   /// In the child only this thread lives on, and is another one.
   static void forked() noexcept {
+    mine_ = none;
     process_.store(0, std::memory_order_relaxed);
     for (auto& word : taken_) word.store(0, std::memory_order_relaxed);
   }
