@@ -5,14 +5,14 @@
 
 #include <atomic>
 
-#include "lab/models/models.hpp"
-#include "lab/checker/model/audit.hpp"
-#include "lab/checker/properties/check.hpp"
-#include "lab/checker/model/local_analysis.hpp"
-#include "lab/rmr/worst_case.hpp"
-#include "lab/checker/explore/symmetry.hpp"
 #include "checker/reference_engine.hpp"
 #include "checker/toy_algorithms.hpp"
+#include "lab/checker/explore/symmetry.hpp"
+#include "lab/checker/model/audit.hpp"
+#include "lab/checker/model/local_analysis.hpp"
+#include "lab/checker/properties/check.hpp"
+#include "lab/models/models.hpp"
+#include "lab/rmr/worst_case.hpp"
 
 namespace kgate::lab {
 namespace {
@@ -107,7 +107,8 @@ TEST_P(TwoEngines, FindTheSameStatesAndSteps) {
 INSTANTIATE_TEST_SUITE_P(Small, TwoEngines,
                          testing::Values(engine_case{"am97-chain-cc", 2, 1}, engine_case{"am97-chain-cc", 3, 2},
                                          engine_case{"am97-chain-cc", 3, 1}, engine_case{"am97-chain-dsm", 3, 2},
-                                         engine_case{"am97-chain-dsm-small", 2, 1}, engine_case{"am97-fastpath-nested-cc", 3, 1},
+                                         engine_case{"am97-chain-dsm-small", 2, 1},
+                                         engine_case{"am97-fastpath-nested-cc", 3, 1},
                                          engine_case{"am97-tree-cc", 3, 1}, engine_case{"am97-chain-cc+names", 3, 2},
                                          engine_case{"am97-queue", 3, 2}, engine_case{"peterson-k", 3, 2},
                                          engine_case{"fa-semaphore", 3, 2}, engine_case{"mcs", 3, 1}),
@@ -150,11 +151,11 @@ TEST(Threads, GiveCounterexamplesOfTheSameLength) {
 
 /// The orbits' sizes add up to the states of the full search from all renamings of the initial state.
 TEST(Symmetry, OrbitsAddUpToAllStates) {
-  for (const auto& [id, N, k] : {engine_case{"am97-chain-cc", 3, 1}, engine_case{"am97-chain-cc", 4, 2},
-                                 engine_case{"am97-chain-dsm", 3, 1}, engine_case{"am97-fastpath-nested-cc", 4, 2},
-                                 engine_case{"am97-chain-dsm-small", 3, 2}, engine_case{"am97-chain-cc+names", 3, 2},
-                                 engine_case{"am97-tree-cc", 4, 2}, engine_case{"am97-fastpath-tree-cc", 3, 2},
-                                 engine_case{"fa-semaphore", 4, 2}, engine_case{"mcs", 3, 1}}) {
+  for (const auto& [id, N, k] :
+       {engine_case{"am97-chain-cc", 3, 1}, engine_case{"am97-chain-cc", 4, 2}, engine_case{"am97-chain-dsm", 3, 1},
+        engine_case{"am97-fastpath-nested-cc", 4, 2}, engine_case{"am97-chain-dsm-small", 3, 2},
+        engine_case{"am97-chain-cc+names", 3, 2}, engine_case{"am97-tree-cc", 4, 2},
+        engine_case{"am97-fastpath-tree-cc", 3, 2}, engine_case{"fa-semaphore", 4, 2}, engine_case{"mcs", 3, 1}}) {
     auto full = from_catalog(id, N, k);
     explore_options from_everywhere;
     from_everywhere.renamed_starts = true;
@@ -190,20 +191,37 @@ struct wrong_case {
 /// counterexamples of the reduced search are judged as real runs.
 TEST(Symmetry, StarvationIsFoundExactlyWhereTheFullSearchFindsIt) {
   int starved = 0, served = 0;
-  for (const auto& [id, N, k, crashes, mutation_text] :
-       {wrong_case{"am97-chain-cc", 3, 2, 1, ""}, {"am97-chain-cc", 3, 2, 2, ""}, {"am97-chain-cc", 4, 2, 1, ""},
-        {"am97-chain-cc", 4, 2, 2, ""}, {"am97-chain-cc", 4, 3, 2, ""}, {"am97-chain-dsm", 3, 1, 0, ""},
-        {"am97-chain-dsm", 3, 1, 1, ""}, {"am97-chain-dsm-small", 3, 2, 1, ""}, {"am97-chain-dsm-small", 3, 2, 2, ""},
-        {"am97-tree-cc", 4, 2, 1, ""}, {"am97-tree-cc", 4, 2, 2, ""}, {"am97-fastpath-tree-cc", 3, 2, 1, ""},
-        {"am97-fastpath-nested-cc", 4, 2, 1, ""}, {"fa-semaphore", 3, 2, 1, ""}, {"fa-semaphore", 4, 2, 0, ""},
-        {"flbb79-count", 3, 2, 0, ""}, {"mcs", 3, 1, 0, ""}, {"mcs", 3, 1, 1, ""},
-        {"am97-chain-cc", 3, 2, 1, "defer:7"}, {"am97-chain-cc", 3, 1, 0, "defer:7"}, {"am97-chain-cc", 3, 2, 1, "force:4=-1"},
-        {"am97-chain-cc", 3, 2, 1, "drop:8"}, {"am97-chain-dsm", 3, 2, 1, "drop:4"}, {"am97-chain-dsm", 3, 2, 1, "drop:12"},
-        {"am97-chain-dsm", 3, 2, 1, "force:7=-1"}, {"am97-chain-dsm-small", 3, 2, 1, "drop:3"},
-        {"am97-chain-dsm-small", 3, 2, 1, "drop:5"}, {"am97-chain-dsm-small", 3, 2, 1, "drop:16"},
-        {"am97-chain-dsm-small", 3, 2, 1, "defer:14"}}) {
-    SCOPED_TRACE(std::string(id) + " N" + std::to_string(N) + " k" + std::to_string(k) + " f" + std::to_string(crashes) + ' ' +
-                 mutation_text);
+  for (const auto& [id, N, k, crashes, mutation_text] : {wrong_case{"am97-chain-cc", 3, 2, 1, ""},
+                                                         {"am97-chain-cc", 3, 2, 2, ""},
+                                                         {"am97-chain-cc", 4, 2, 1, ""},
+                                                         {"am97-chain-cc", 4, 2, 2, ""},
+                                                         {"am97-chain-cc", 4, 3, 2, ""},
+                                                         {"am97-chain-dsm", 3, 1, 0, ""},
+                                                         {"am97-chain-dsm", 3, 1, 1, ""},
+                                                         {"am97-chain-dsm-small", 3, 2, 1, ""},
+                                                         {"am97-chain-dsm-small", 3, 2, 2, ""},
+                                                         {"am97-tree-cc", 4, 2, 1, ""},
+                                                         {"am97-tree-cc", 4, 2, 2, ""},
+                                                         {"am97-fastpath-tree-cc", 3, 2, 1, ""},
+                                                         {"am97-fastpath-nested-cc", 4, 2, 1, ""},
+                                                         {"fa-semaphore", 3, 2, 1, ""},
+                                                         {"fa-semaphore", 4, 2, 0, ""},
+                                                         {"flbb79-count", 3, 2, 0, ""},
+                                                         {"mcs", 3, 1, 0, ""},
+                                                         {"mcs", 3, 1, 1, ""},
+                                                         {"am97-chain-cc", 3, 2, 1, "defer:7"},
+                                                         {"am97-chain-cc", 3, 1, 0, "defer:7"},
+                                                         {"am97-chain-cc", 3, 2, 1, "force:4=-1"},
+                                                         {"am97-chain-cc", 3, 2, 1, "drop:8"},
+                                                         {"am97-chain-dsm", 3, 2, 1, "drop:4"},
+                                                         {"am97-chain-dsm", 3, 2, 1, "drop:12"},
+                                                         {"am97-chain-dsm", 3, 2, 1, "force:7=-1"},
+                                                         {"am97-chain-dsm-small", 3, 2, 1, "drop:3"},
+                                                         {"am97-chain-dsm-small", 3, 2, 1, "drop:5"},
+                                                         {"am97-chain-dsm-small", 3, 2, 1, "drop:16"},
+                                                         {"am97-chain-dsm-small", 3, 2, 1, "defer:14"}}) {
+    SCOPED_TRACE(std::string(id) + " N" + std::to_string(N) + " k" + std::to_string(k) + " f" +
+                 std::to_string(crashes) + ' ' + mutation_text);
     program_options options;
     if (*mutation_text != '\0') options.wrong = {mutation::parse(mutation_text)};
     verdict by[2];
@@ -403,7 +421,7 @@ TEST(Rmr, WriteBackKeepsTheLine) {
 
 TEST(Audit, FindsAForgottenLiveValue) {
   auto p = toy<toys::forgetful>(3, 3);
-  EXPECT_NE(audit(*p, {}), "");
+  EXPECT_NE(audit(*p, {}).difference, "");
 }
 
 TEST(Audit, FindsNothingInTheCatalogue) {
@@ -415,7 +433,8 @@ TEST(Audit, FindsNothingInTheCatalogue) {
         program_options options;
         options.passages = row->bounded_variables ? 0 : 3;
         program p(make_model(algorithm, N, k), N, k, options);
-        EXPECT_EQ(audit(p, {.seed = static_cast<std::uint64_t>(N), .walks = 6, .steps = 300}), "") << algorithm.id();
+        EXPECT_EQ(audit(p, {.seed = static_cast<std::uint64_t>(N), .walks = 6, .steps = 300}).difference, "")
+            << algorithm.id();
       }
     }
   }

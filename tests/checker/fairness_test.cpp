@@ -99,7 +99,7 @@ TEST(fairness, nothing_is_decided_with_symmetry) {
   request.properties = {"fife", "k-fcfs", "bounded-waiting"};
   request.symmetry = true;
   for (const property_result& r : check(p, request).properties) EXPECT_EQ(r.is, verdict::undecided);
-  for (const std::string& name : request.properties) EXPECT_FALSE(decided_by_symmetry(name));
+  for (const std::string& name : request.properties) EXPECT_FALSE(find_property(name)->by_symmetry);
 }
 
 // p0 knocks, p1 knocks and takes the only permit; p0 looks in vain for ever.

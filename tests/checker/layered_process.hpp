@@ -19,9 +19,10 @@ class layered_process {
   }
   void doorway_end() { under_.doorway_end(); }
   auto frame() { return under_.frame(); }
+  void live(call_site at = call_site::current()) { under_.live(at); }
   template <class... T>
-  void live(const T&... values) {
-    under_.live(values...);
+  void live(const live_value& first, const T&... rest) {
+    under_.live(first, rest...);
   }
   void pause() {}
   checker_machine::Process& under() { return under_; }

@@ -119,6 +119,38 @@ class forgetful {
   typename M::template Var<int> X, Y;
 };
 
+/// Two branches that each call `live`, make the same access next and then go on differently: whoever finds X still false takes
+/// the lock, everybody later walks in beside it.
+template <class M>
+class branches {
+ public:
+  using Private = nothing_private;
+  branches(typename M::Memory& memory, int, int)
+      : X(memory, {.name = "X"}, false), Y(memory, {.name = "Y"}, false), L(memory, {.name = "L"}, false) {}
+  void acquire(typename M::Process& p, Private&) {
+    if (!X.read(p["1"])) {
+      p.live();
+      Y.read(p["2"]);
+      while (L.test_and_set(p["3"])) {
+        p.live();
+        L.await(p["4"], [](bool taken) { return !taken; });
+        p.live();
+      }
+    } else {
+      p.live();
+      Y.read(p["2"]);
+    }
+    p.live();
+  }
+  void release(typename M::Process& p, Private&) {
+    X.write(p["5"], true);
+    L.write(p["6"], false);
+  }
+
+ private:
+  typename M::template Var<bool> X, Y, L;
+};
+
 /// A baton that goes round: process i enters when it is its turn, and only then.
 template <class M>
 class round_robin {

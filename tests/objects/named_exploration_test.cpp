@@ -59,7 +59,7 @@ TEST(NamedExplored, SomebodyAlwaysEndsThoughOneStallsForEver) {
 template <class Operations>
 std::string audited(int N, int k) {
   program p(make_model<Operations>(N, k), N, k, {.passages = 2, .wrong = {}});
-  return audit(p, {.seed = 3, .walks = 50, .steps = 200});
+  return audit(p, {.seed = 3, .walks = 50, .steps = 200}).difference;
 }
 
 TEST(Exploration, AgreesWithWhatTheTextsReallyDo) {

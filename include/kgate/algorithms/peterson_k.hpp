@@ -49,10 +49,7 @@ class peterson_k {
       p.live(j);
       Q[p.id()].write(p["1"], j);
       TURN[static_cast<std::size_t>(j - 1)].write(p["2"], p.id());
-      while (others_reached(p, j) && TURN[static_cast<std::size_t>(j - 1)].read(p["4"]) == p.id()) {
-        p.live(j);
-        p.pause();
-      }
+      while (others_reached(p, j) && TURN[static_cast<std::size_t>(j - 1)].read(p["4"]) == p.id()) p.pause();
     }
   }
 
@@ -66,9 +63,11 @@ class peterson_k {
   bool others_reached(Process& p, int j) {
     for (int q = 0; q < N_; ++q) {
       if (pid(q) == p.id()) continue;
-      const bool reached = Q[pid(q)].read(p["3"]) >= j;
-      p.live(j, q, reached);
-      if (reached) return true;
+      p.live(j, q);
+      if (Q[pid(q)].read(p["3"]) >= j) {
+        p.live(j);
+        return true;
+      }
     }
     return false;
   }

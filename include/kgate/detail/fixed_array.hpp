@@ -15,6 +15,8 @@ namespace kgate {
 template <class T>
 class fixed_array {
  public:
+  static constexpr bool checked = requires(std::size_t n) { T::index_out_of_range(n, n); };
+
   /// Element i is what make(i) returns.
   template <class Make>
   fixed_array(std::size_t size, Make&& make) : items_(std::allocator<T>{}.allocate(size)) {
@@ -30,16 +32,22 @@ class fixed_array {
   fixed_array& operator=(const fixed_array&) = delete;
   ~fixed_array() { destroy(capacity_); }
 
-  T& operator[](std::size_t i) noexcept { return items_[i]; }
-  const T& operator[](std::size_t i) const noexcept { return items_[i]; }
+  /// i must be less than size(). Elements that want to know of an index that is not have a static index_out_of_range.
+  T& operator[](std::size_t i) noexcept(!checked) { return items_[within(i)]; }
+  const T& operator[](std::size_t i) const noexcept(!checked) { return items_[within(i)]; }
   /// One element per process: the paper's P[p].
-  T& operator[](process_id p) noexcept { return items_[p.value]; }
+  T& operator[](process_id p) noexcept(!checked) { return items_[within(static_cast<std::size_t>(p.value))]; }
 
   std::size_t size() const noexcept { return size_; }
   T* begin() noexcept { return items_; }
   T* end() noexcept { return items_ + size_; }
 
  private:
+  std::size_t within(std::size_t i) const noexcept(!checked) {
+    if constexpr (checked)
+      if (i >= size_) T::index_out_of_range(i, size_);
+    return i;
+  }
   void destroy(std::size_t capacity) noexcept {
     while (size_ > 0) std::destroy_at(items_ + --size_);
     std::allocator<T>{}.deallocate(items_, capacity);

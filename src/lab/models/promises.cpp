@@ -29,11 +29,9 @@ std::vector<std::string> promised_properties(const catalog::promises& promise) {
 std::vector<std::string> default_properties(const catalog::choice& algorithm, bool symmetry) {
   const auto promised = promised_properties(algorithm.promise());
   std::vector<std::string> chosen;
-  for (const std::string_view name : known_properties()) {
-    const bool basic =
-        name == "k-exclusion" || name == "deadlock-free" || name == "starvation-free" || name == "bounded-exit";
-    if (!basic && std::find(promised.begin(), promised.end(), name) == promised.end()) continue;
-    if (!symmetry || decided_by_symmetry(name)) chosen.emplace_back(name);
+  for (const property& one : properties()) {
+    if (!one.basic && std::find(promised.begin(), promised.end(), one.id) == promised.end()) continue;
+    if (!symmetry || one.by_symmetry) chosen.emplace_back(one.id);
   }
   return chosen;
 }
@@ -42,8 +40,7 @@ bool is_promised(const catalog::choice& algorithm, std::string_view property, in
   const catalog::promises promise = algorithm.promise();
   const auto all = promised_properties(promise);
   if (std::find(all.begin(), all.end(), property) == all.end()) return false;
-  const bool progress = property == "deadlock-free" || property == "starvation-free";
-  return !progress || crashes <= catalog::crashes_max(promise, N, k);
+  return !find_property(property)->progress || crashes <= catalog::crashes_max(promise, N, k);
 }
 
 std::string_view despite_text(catalog::crashes despite) {

@@ -187,7 +187,7 @@ class gatherer {
                {"title", row.title},
                {"source", source_text(row)},
                {"note", row.note},
-               {"promises", fmt::format("{}; {}", fmt::join(promised_properties(algorithm.promise()), ", "),
+               {"promises", fmt::format("{}; {}", fmt::join(lab::promised_properties(algorithm.promise()), ", "),
                                         despite_text(row.promise.despite))}};
     for (const auto& [N, k] : sizes(row)) {
       if (open.empty() || interrupted_) break;

@@ -82,7 +82,7 @@ bool parse_memory(const std::string& text) {
   throw usage_error(fmt::format("--memory needs sc or safe, not '{}'", text));
 }
 
-std::unique_ptr<lab::program> make_program(const instance& of, const lab::program_name& name) {
+std::unique_ptr<lab::program> make_program(const instance& of, const lab::program_name& name, int remember_accesses) {
   if (name.safe_registers && name.passages == 0)
     throw usage_error("safe registers need a limit on passages: --passages 1 or more");
   if (name.safe_registers && of.algorithm.primitives() != catalog::reads_and_writes)
@@ -92,16 +92,17 @@ std::unique_ptr<lab::program> make_program(const instance& of, const lab::progra
     return std::make_unique<lab::program>(
         lab::make_model(of.algorithm, of.N, of.k,
                         name.safe_registers ? lab::safe_registers(of.N, name.passages) : lab::register_kind{}),
-        of.N, of.k, lab::program_options{name.passages, name.wrong});
+        of.N, of.k, lab::program_options{name.passages, name.wrong, 0, remember_accesses});
   } catch (const std::invalid_argument& e) {
+    throw usage_error(e.what());
+  } catch (const lab::text_error& e) {
     throw usage_error(e.what());
   }
 }
 
 std::string parse_property(const std::string& text) {
-  const auto& known = lab::known_properties();
-  if (std::find(known.begin(), known.end(), text) != known.end()) return text;
-  throw usage_error(fmt::format("unknown property '{}'; allowed are {}", text, fmt::join(known, ", ")));
+  if (lab::find_property(text) != nullptr) return text;
+  throw usage_error(fmt::format("unknown property '{}'; allowed are {}", text, fmt::join(lab::property_ids(), ", ")));
 }
 
 void check_mutation(const catalog::choice& algorithm, const lab::mutation& wrong) {

@@ -40,7 +40,8 @@ instance checked_instance(const std::string& algorithm, long long N, long long k
 bool parse_memory(const std::string& text);
 
 /// The program that a check or a trace speaks of.
-std::unique_ptr<lab::program> make_program(const instance& of, const lab::program_name& name);
+std::unique_ptr<lab::program> make_program(const instance& of, const lab::program_name& name,
+                                           int remember_accesses = 0);
 
 /// The property as check() names it.
 std::string parse_property(const std::string& text);

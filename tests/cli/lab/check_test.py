@@ -81,6 +81,41 @@ class Defaults(LabTest):
         result = self.lab_json(HOLDS, "check", "danek10-kfcfs", "-N", 2, "-k", 1, "--property", "k-exclusion", "--passages", 2)
         self.assertEqual((result["passages"], result["notes"]), (2, []))
 
+    def test_progress_within_a_limit_on_passages_is_not_decided(self):
+        """Without limit one of the two starves; two passages each are too few to show it."""
+        asked = ("check", "fa-semaphore", "-N", 2, "-k", 1, "--property", "starvation-free")
+        self.lab(VIOLATED, *asked)
+        result = self.lab_json(UNDECIDED, *asked, "--passages", 2)
+        self.assertEqual(verdicts(result), {"starvation-free": "holds-within-passages"})
+        self.assertEqual((result["verdict"], result["properties"][0]["within_passages"]), ("holds-within-passages", 2))
+        self.assertRegex(self.lab(UNDECIDED, *asked, "--passages", 2), r"starvation-free +holds within 2 passages\n")
+        self.lab(HOLDS, "check", "fa-semaphore", "-N", 2, "-k", 1, "--property", "k-exclusion", "--passages", 2)
+
+    def test_the_audit_is_stated(self):
+        result = self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", 2, "-k", 1)
+        self.assertEqual(result["audit"]["share"], 0.05)
+        for field in ("walks", "steps", "passages"):
+            self.assertGreater(result["audit"][field], 0)
+        self.assertRegex(self.lab(HOLDS, "check", "am97-chain-cc", "-N", 2, "-k", 1), r"audit: [\d,]+ steps of .* agree")
+
+    def test_forget_nothing(self):
+        asked = ("check", "am97-chain-cc", "-N", 2, "-k", 1)
+        whole, remembering = self.lab_json(HOLDS, *asked), self.lab_json(HOLDS, *asked, "--forget-nothing", 20)
+        self.assertEqual(verdicts(whole), verdicts(remembering))
+        self.assertGreater(remembering["states"], whole["states"])
+        stopped = self.lab_json(UNDECIDED, *asked, "--forget-nothing", 2)
+        self.assertIn("more than 2 accesses", stopped["properties"][0]["why"])
+
+    def test_promised(self):
+        asked = ("check", "fa-semaphore", "-N", 2, "-k", 1)
+        self.assertEqual(verdicts(self.lab_json(VIOLATED, *asked))["starvation-free"], "violated")
+        self.assertNotIn("starvation-free", verdicts(self.lab_json(HOLDS, *asked, "--promised")))
+        self.refused(*asked, "--promised", "--property", "fife", says=("--promised", "--property"))
+
+    def test_variables_that_grow_without_bound_are_named(self):
+        result = self.lab_json(UNDECIDED, "check", "danek10-kfcfs", "-N", 2, "-k", 1, "--passages", "unlimited", "--memory-max", "40M")
+        self.assertRegex(result["why"], r"memory limit reached; variable \S+ has taken \d+ values so far")
+
     def test_passages_unlimited(self):
         self.assertEqual(self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", 2, "-k", 1, "--passages", "unlimited")["passages"], 0)
         result = self.lab_json(UNDECIDED, "check", "danek10-kfcfs", "-N", 2, "-k", 1, "--property", "k-exclusion",
@@ -94,7 +129,7 @@ class Defaults(LabTest):
         self.assertLess(result["states"], whole["states"])
 
     def test_symmetry_leaves_out_the_order_of_entering(self):
-        result = self.lab_json(HOLDS, "check", "choi11", "-N", 2, "-k", 1, "--symmetry")
+        result = self.lab_json(UNDECIDED, "check", "choi11", "-N", 2, "-k", 1, "--symmetry")
         self.assertNotIn("fife", verdicts(result))
 
     def test_contention(self):

@@ -54,7 +54,8 @@ canonical_form::canonical_form(tables& t)
   for (int v = 0; v < source.variables(); ++v) {
     const shared_variable& variable = source.variable(v);
     if ((variable.home == nobody) != variable.names_process) continue;
-    marks_.push_back({v, variable.home == nobody ? -1 : variable.home.value, std::hash<std::string>{}(base_name(variable)), {}});
+    marks_.push_back(
+        {v, variable.home == nobody ? -1 : variable.home.value, std::hash<std::string>{}(base_name(variable)), {}});
   }
 }
 
@@ -161,10 +162,28 @@ local_id canonical_form::renamed_local(renaming& r, int p, local_id s) {
   if (known.size() <= s) known.resize(s + 1, unknown);
   if (known[s] == unknown) {
     const local_id mirrored = table_.source().mirror(p, s, r.to(p), [&](int v, code c) { return renamed(r, v, c); });
+    require_alike(r, p, s, mirrored);
     table_.ensure_row(r.to(p), mirrored);
     known[s] = mirrored;
   }
   return known[s];
+}
+
+void canonical_form::require_alike(const renaming& r, int p, local_id s, local_id mirrored) const {
+  const program& source = table_.source();
+  const local_state& here = source.local(p, s);
+  const local_state& there = source.local(r.to(p), mirrored);
+  const int variable = here.variable < 0 ? -1 : r.variable[here.variable];
+  if (here.op == there.op && here.label == there.label && variable == there.variable && here.where == there.where &&
+      here.waiting == there.waiting && here.name == there.name && here.done == there.done)
+    return;
+  not_alike(p, here.label, r.to(p), there.label);
+}
+
+void canonical_form::not_alike(int p, const std::string& label, int q, const std::string& other_label) {
+  throw text_error("the algorithm is not symmetric in its processes: what process " + std::to_string(p) +
+                   " does at label " + label + " process " + std::to_string(q) +
+                   " does not do, with processes renamed, at label " + other_label);
 }
 
 void canonical_form::apply(renaming& r, const std::uint64_t* from, std::uint64_t* to) {
@@ -173,7 +192,8 @@ void canonical_form::apply(renaming& r, const std::uint64_t* from, std::uint64_t
   for (int p = 0; p < N_; ++p)
     pack.local[r.to(p)].set(to, renamed_local(r, p, static_cast<local_id>(pack.local[p].get(from))));
   for (std::size_t v = 0; v < pack.variable.size(); ++v)
-    pack.variable[r.variable[v]].set(to, renamed(r, static_cast<int>(v), static_cast<code>(pack.variable[v].get(from))));
+    pack.variable[r.variable[v]].set(to,
+                                     renamed(r, static_cast<int>(v), static_cast<code>(pack.variable[v].get(from))));
 }
 
 permutation canonical_form::reduce(std::uint64_t* words) {
@@ -229,7 +249,14 @@ void canonical_form::complete_automata() {
         if (r->to(p) == p) continue;
         for (const known_step& one : all) {
           const int v = source.local(p, one.from).variable;
-          source.step(r->to(p), source.mirror(p, one.from, r->to(p), renamed), v < 0 ? one.seen : renamed(v, one.seen));
+          const int q = r->to(p);
+          const local_id there = source.mirror(p, one.from, q, renamed);
+          const transition by_p = source.step(p, one.from, one.seen);
+          const transition by_q = source.step(q, there, v < 0 ? one.seen : renamed(v, one.seen));
+          const bool writes_alike =
+              by_p.writes == by_q.writes && (!by_p.writes || renamed(v, by_p.written) == by_q.written);
+          if (by_p.blocked != by_q.blocked || !writes_alike)
+            not_alike(p, source.local(p, one.from).label, q, source.local(q, there).label);
         }
       }
     }

@@ -56,13 +56,16 @@ class canonical_form {
   template <class F>
   void for_each_candidate(const std::uint64_t* words, F&& f);
   void apply(renaming& r, const std::uint64_t* from, std::uint64_t* to);
+  /// Throws text_error unless local state s of p and what renaming makes of it are about to do the same.
+  void require_alike(const renaming& r, int p, local_id s, local_id mirrored) const;
+  [[noreturn]] static void not_alike(int p, const std::string& label, int q, const std::string& other_label);
   code renamed(renaming& r, int v, code c);
   local_id renamed_local(renaming& r, int p, local_id s);
   std::size_t index_of(const std::uint8_t* to) const;
 
   tables& table_;
   int N_;
-  std::vector<renaming> renamings_;                            ///< in lexicographic order of `to`
+  std::vector<renaming> renamings_;  ///< in lexicographic order of `to`
   std::vector<mark> marks_;
   std::vector<std::vector<std::uint64_t>> local_signatures_;  ///< [p][s], on demand
 };

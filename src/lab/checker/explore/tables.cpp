@@ -68,11 +68,13 @@ widths tables::wider() const {
   unsigned most = 0;
   for (int i = 0; i < program_.N(); ++i) most = std::max(most, bits_for(program_.locals(i)));
   for (unsigned& bits : w.local) bits = std::max(bits, most);
-  for (const unsigned bits : w.local)
-    if (bits > local_bits_max)
-      throw std::length_error("a process has more than 4 million local states: does its text lack live(...)?");
-  for (const unsigned bits : w.variable)
-    if (bits > variable_bits_max) throw std::length_error("a variable takes more than 4 million values");
+  if (most > local_bits_max)
+    throw std::length_error("a process has more than 4 million local states, the longest at label " +
+                            program_.longest_memory(0).second + ": does its text lack live(...)?");
+  for (int v = 0; v < program_.variables(); ++v)
+    if (w.variable[v] > variable_bits_max)
+      throw std::length_error("variable " + program_.variable(v).name +
+                              " takes more than 4 million values: does it grow without bound?");
   return w;
 }
 

@@ -8,16 +8,26 @@ namespace kgate::lab {
 
 const char* to_string(operation op) {
   switch (op) {
-    case operation::none: return "step";
-    case operation::read: return "read";
-    case operation::begin_write: return "begin_write";
-    case operation::write: return "write";
-    case operation::fetch_add: return "fetch_and_add";
-    case operation::test_and_set: return "test_and_set";
-    case operation::exchange: return "exchange";
-    case operation::compare_and_swap: return "compare_and_swap";
-    case operation::rmw: return "read_modify_write";
-    case operation::await: return "await";
+    case operation::none:
+      return "step";
+    case operation::read:
+      return "read";
+    case operation::begin_write:
+      return "begin_write";
+    case operation::write:
+      return "write";
+    case operation::fetch_add:
+      return "fetch_and_add";
+    case operation::test_and_set:
+      return "test_and_set";
+    case operation::exchange:
+      return "exchange";
+    case operation::compare_and_swap:
+      return "compare_and_swap";
+    case operation::rmw:
+      return "read_modify_write";
+    case operation::await:
+      return "await";
   }
   return "?";
 }
@@ -56,9 +66,12 @@ mutation mutation::parse(const std::string& text) {
 
 std::string mutation::text() const {
   switch (what) {
-    case kind::drop: return "drop:" + label;
-    case kind::defer: return "defer:" + label;
-    case kind::force: return "force:" + label + "=" + std::to_string(value);
+    case kind::drop:
+      return "drop:" + label;
+    case kind::defer:
+      return "defer:" + label;
+    case kind::force:
+      return "force:" + label + "=" + std::to_string(value);
   }
   return label;
 }
@@ -66,27 +79,43 @@ std::string mutation::text() const {
 const mutation* checker_machine::Process::wrong_here() {
   for (const mutation& m : wrong_) {
     if (m.label != label_) continue;
-    if (++wrongs_ > 1'000'000) throw std::length_error("with " + m.text() + " a process loops for ever without an access");
     return &m;
   }
   return nullptr;
+}
+
+std::string checker_machine::Process::frames_text() const {
+  std::string text;
+  for (const frame_state& frame : frames_) {
+    if (frame.live_at) text += 'L' + std::to_string(site_number(*frame.live_at));
+    text += '/' + std::to_string(frame.since.size()) + ':' + frame.since;
+  }
+  return text;
 }
 
 void checker_machine::Process::stop(operation op, int variable) {
   next_.op = op;
   next_.variable = variable;
   next_.label = label_;
-  next_.where = moved_ ? where_ : region::remainder;
+  next_.where = here();
   next_.waiting = waiting_;
-  next_.name = next_.where == region::critical ? name_ : -1;
-  for (const std::string& frame : frames_) {
-    next_.key += std::to_string(frame.size()) + ':';
-    next_.key += frame;
-  }
+  next_.name = name_in(next_.where);
+  next_.key = frames_text();
+  if (deferred_) next_.key += "&" + deferred_from_;
   // The next access is determined by the rest of the key; with it in, a missing live value is likelier to be noticed.
   next_.key += std::string("@") + label_ + '#' + std::to_string(variable) + '#' + std::to_string(static_cast<int>(op)) +
-               '#' + std::to_string(static_cast<int>(next_.where)) + (waiting_ ? 'w' : 'd') + std::to_string(next_.name);
+               '#' + std::to_string(static_cast<int>(next_.where)) + (waiting_ ? 'w' : 'd') +
+               std::to_string(next_.name);
   throw stopped_here{};
+}
+
+void checker_machine::Process::endless() const {
+  throw text_error("process " + std::to_string(id_.value) + " loops for ever without an access, at label " + label_);
+}
+
+void checker_machine::Process::impure(const char* what) const {
+  throw text_error("the " + std::string(what) + " given at label " + label_ +
+                   " is not pure: it gives two answers for one value");
 }
 
 void checker_machine::Process::after_access() {

@@ -8,6 +8,7 @@
 /// and stopped (by an exception) at the access after that. The results are memoised by `program`, so this happens once per
 /// (local state, observed value) and everything else is table work.
 
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -17,7 +18,10 @@
 #include <vector>
 
 #include "kgate/detail/machine.hpp"
+#include "lab/checker/model/call_site.hpp"
 #include "lab/checker/model/mutation.hpp"
+#include "lab/checker/model/run_monitor.hpp"
+#include "lab/checker/model/text_error.hpp"
 #include "lab/checker/model/values.hpp"
 
 namespace kgate::lab {
@@ -47,6 +51,17 @@ const char* to_string(operation op);
 struct register_kind {
   bool safe = false;
   std::uint64_t domain_max = 0;
+};
+
+/// The first value given to `live`, with the place of that call: a function that takes any number of arguments cannot take the
+/// place by default behind them.
+struct live_value {
+  template <class T>
+  requires(!std::same_as<T, live_value>) live_value(const T& value, call_site from = call_site::current())
+      : bytes(to_bytes(value)), at(from) {}
+
+  std::string bytes;
+  call_site at;
 };
 
 struct checker_machine {
@@ -94,6 +109,31 @@ struct checker_machine {
     std::optional<code> written;
   };
 
+  /// One access that was made.
+  struct made {
+    operation op = operation::none;
+    int variable = -1;
+    std::string_view label;
+    region where = region::remainder;  ///< before it
+    bool waiting = false;
+    int name = -1;
+    std::optional<code> written;
+    friend bool operator==(const made&, const made&) = default;
+  };
+
+  /// An element that an array of variables does not have.
+  struct bad_index {
+    std::size_t index, size;
+  };
+
+  /// How a run is made, besides what the process observes.
+  struct run_options {
+    run_monitor* monitor = nullptr;
+    bool forgets = true;                             ///< false: `live` and `frame` are ignored
+    std::vector<made>* accesses = nullptr;           ///< where the accesses are noted
+    const std::function<void()>* disturb = nullptr;  ///< called during the last two accesses of the history
+  };
+
   /// Where a run stopped: the next access, not yet made.
   struct pending {
     operation op = operation::none;
@@ -107,25 +147,30 @@ struct checker_machine {
 
   class Process {
    public:
-    Process(process_id id, const std::vector<code>& history, const mutations& wrong)
-        : id_(id), history_(history), wrong_(wrong) {}
+    Process(process_id id, const std::vector<code>& history, const mutations& wrong, const run_options& how)
+        : id_(id), history_(history), wrong_(wrong), how_(how) {}
 
     process_id id() const { return id_; }
     Process& operator[](const char* label) {
       label_ = label;
+      if (how_.monitor != nullptr) how_.monitor->label.store(label, std::memory_order_relaxed);
+      idle();
       return *this;
     }
+    const char* label() const { return label_; }
     void doorway_end() { waiting_ = true; }
-    void pause() {}
+    void pause() { idle(); }
 
     class frame_guard {
      public:
-      explicit frame_guard(Process& p) : p_(p) { p_.frames_.emplace_back(); }
+      explicit frame_guard(Process& p) : p_(p) {
+        if (p_.how_.forgets) p_.frames_.emplace_back();
+      }
       frame_guard(const frame_guard&) = delete;
       frame_guard& operator=(const frame_guard&) = delete;
       ~frame_guard() {
-        p_.frames_.pop_back();
-        p_.frames_.back() += 'r';
+        if (p_.how_.forgets) p_.frames_.pop_back();
+        p_.since() += 'r';
       }
 
      private:
@@ -133,10 +178,18 @@ struct checker_machine {
     };
     [[nodiscard]] frame_guard frame() { return frame_guard(*this); }
 
+    /// A local state is known by where it called `live` last, not by what it did before: the branches of a text that each call it
+    /// stay apart, and all rounds of a loop that calls it are one.
+    void live(call_site at = call_site::current()) {
+      idle();
+      if (how_.forgets) frames_.back() = {at, {}};
+    }
     template <class... T>
-    void live(const T&... values) {
-      frames_.back() = std::string("L") + label_ + '\0';
-      ((frames_.back() += to_bytes(values)), ...);
+    void live(const live_value& first, const T&... rest) {
+      live(first.at);
+      if (!how_.forgets) return;
+      since() = first.bytes;
+      ((since() += to_bytes(rest)), ...);
     }
 
     // The driver's side: one passage, cut into its regions.
@@ -154,23 +207,32 @@ struct checker_machine {
     code access(operation op, int variable, Apply&& apply) {
       if (position_ == history_.size()) stop(op, variable);
       const code seen = history_[position_++];
-      moved();
-      wrongs_ = 0;
+      if (how_.disturb != nullptr && position_ + 1 >= history_.size()) (*how_.disturb)();
+      const region before = here();
+      idle_ = 0;
       effect_ = apply(seen);
       if (effect_.blocked) throw blocked_here{};
-      frames_.back() += '.';
+      if (how_.accesses != nullptr)
+        how_.accesses->push_back({op, variable, label_, before, waiting_, name_in(before), effect_.written});
+      moved();
+      since() += '.';
       after_access();
       return seen;
     }
     /// Makes what was just observed part of the local state.
     void observed(code seen) {
-      frames_.back() += 'o';
-      frames_.back().append(reinterpret_cast<const char*>(&seen), sizeof seen);
+      since() += 'o';
+      since().append(reinterpret_cast<const char*>(&seen), sizeof seen);
     }
+
+    /// Reports a predicate or function that gave two answers for one value.
+    [[noreturn]] void impure(const char* what) const;
 
     /// The error to make at the current label, if any.
     const mutation* wrong_here();
+    /// Makes `access` after the next one. What it will do follows from the local state here, which is kept until then.
     void defer(std::function<void()> access) {
+      deferred_from_ = label_ + ('/' + frames_text());
       deferred_ = [this, at = label_, access = std::move(access)] {
         label_ = at;
         access();
@@ -183,6 +245,21 @@ struct checker_machine {
     const effect& last_effect() const { return effect_; }
 
    private:
+    /// What one function of the text has observed and not forgotten.
+    struct frame_state {
+      std::optional<call_site> live_at;  ///< of its last `live`, if it called any
+      std::string since;                 ///< the values named there, and what was observed since
+    };
+    std::string& since() { return frames_.back().since; }
+
+    region here() const { return moved_ ? where_ : region::remainder; }
+    int name_in(region r) const { return r == region::critical ? name_ : -1; }
+    /// Counts what the text does between two accesses, so that it cannot go on for ever.
+    void idle() {
+      if (++idle_ > idle_max) endless();
+    }
+    [[noreturn]] void endless() const;
+
     void begin_section(region r) {
       section_ = r;
       moved_in_section_ = false;
@@ -193,13 +270,15 @@ struct checker_machine {
     }
     [[noreturn]] void stop(operation op, int variable);
     void after_access();
+    std::string frames_text() const;
 
     process_id id_;
     const std::vector<code>& history_;
     const mutations& wrong_;
+    const run_options how_;
     std::size_t position_ = 0;
     const char* label_ = "";
-    std::vector<std::string> frames_{1};
+    std::vector<frame_state> frames_{1};
     region where_ = region::remainder;
     region section_ = region::entry;
     bool moved_ = false;
@@ -207,7 +286,9 @@ struct checker_machine {
     bool waiting_ = false;
     int name_ = -1;
     std::function<void()> deferred_;
-    int wrongs_ = 0;  // since the last access
+    std::string deferred_from_;  // the local state that deferred it
+    static constexpr int idle_max = 10'000'000;
+    int idle_ = 0;  // calls since the last access that are none
     effect effect_;
     pending next_;
   };
@@ -218,6 +299,9 @@ struct checker_machine {
     Var(Memory& memory, variable description, T initial) : memory_(memory), index_(memory.add(description, initial)) {}
     Var(const Var&) = delete;
     Var& operator=(const Var&) = delete;
+
+    /// For arrays of variables.
+    [[noreturn]] static void index_out_of_range(std::size_t index, std::size_t size) { throw bad_index{index, size}; }
 
     T read(Process& p) {
       return observing(p, operation::read, [](T) { return std::optional<T>{}; });
@@ -267,17 +351,23 @@ struct checker_machine {
     template <class Predicate>
     void await(Process& p, Predicate&& until) {
       if (p.wrong_here()) return;
-      p.access(operation::await, index_, [&](code seen) { return effect{!until(decode(seen)), {}}; });
+      p.access(operation::await, index_, [&](code seen) { return effect{!holds(p, until, seen), {}}; });
     }
     template <class Predicate>
     T await_value(Process& p, Predicate&& until) {
       if (const mutation* m = p.wrong_here()) return forced(*m);
-      const code seen = p.access(operation::await, index_, [&](code now) { return effect{!until(decode(now)), {}}; });
+      const code seen = p.access(operation::await, index_, [&](code now) { return effect{!holds(p, until, now), {}}; });
       p.observed(seen);
       return decode(seen);
     }
 
    private:
+    template <class Predicate>
+    bool holds(Process& p, Predicate&& until, code seen) const {
+      const bool is = until(decode(seen));
+      if (until(decode(seen)) != is) p.impure("predicate");
+      return is;
+    }
     T decode(code c) const { return from_bytes<T>(memory_.at(index_).values.bytes(c)); }
     static T forced(const mutation& m) {
       if constexpr (std::is_integral_v<T>) {
@@ -294,8 +384,12 @@ struct checker_machine {
       if (memory_.at(index_).safe()) begin(p, op);
       return p.access(op, index_, [&](code seen) {
         effect e;
-        if (const std::optional<T> value = next(decode(seen)))
-          e.written = memory_.at(index_).values.intern(to_bytes(*value));
+        if (const std::optional<T> value = next(decode(seen))) {
+          const std::string bytes = to_bytes(*value);
+          if (const std::optional<T> again = next(decode(seen)); !again || to_bytes(*again) != bytes)
+            p.impure("function");
+          e.written = memory_.at(index_).values.intern(bytes);
+        }
         return e;
       });
     }
@@ -356,6 +450,8 @@ struct model {
   checker_machine::Memory memory;
   std::shared_ptr<void> algorithm;
   std::function<void(checker_machine::Process&)> passage;
+  /// The bytes of the algorithm's object, which no run may change: its variables are in `memory`.
+  std::string_view object;
 };
 
 /// One passage of p through `algorithm`, as the checker sees it.
@@ -377,6 +473,7 @@ std::unique_ptr<model> make_model(int N, int k, register_kind registers = {}) {
   m->memory = checker_machine::Memory(registers);
   auto algorithm = std::make_shared<Algorithm>(m->memory, N, k);
   m->algorithm = algorithm;
+  m->object = {reinterpret_cast<const char*>(algorithm.get()), sizeof(Algorithm)};
   m->passage = [a = algorithm.get()](checker_machine::Process& p) { run_passage(*a, p); };
   return m;
 }

@@ -2,9 +2,30 @@
 #include "lab/checker/model/program.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
 
 namespace kgate::lab {
+
+namespace {
+
+/// Leaves `pattern` where the next call will have its local variables, so that what it reads uninitialised differs from run to
+/// run.
+[[gnu::noinline]] void fill_stack(unsigned char pattern) {
+  unsigned char below[8192];
+  std::memset(below, pattern, sizeof below);
+  asm volatile("" : : "r"(below) : "memory");  // nothing is optimised away
+}
+
+/// Local states are first reached on short ways; only a text that never forgets gets so far.
+constexpr int observed_max = 2000;
+
+bool same(const program::outcome& a, const program::outcome& b) {
+  return a.finished == b.finished && a.last.blocked == b.last.blocked && a.last.written == b.last.written &&
+         a.next.key == b.next.key;
+}
+
+}  // namespace
 
 void program::automaton::chunked::push_back(local_state s) {
   const std::size_t chunk = size_ >> bits;
@@ -16,12 +37,33 @@ void program::automaton::chunked::push_back(local_state s) {
 }
 
 program::program(std::unique_ptr<model> m, int N, int k, program_options options)
-    : model_(std::move(m)), N_(N), k_(k), options_(std::move(options)), automata_(static_cast<std::size_t>(N)) {
+    : model_(std::move(m)),
+      N_(N),
+      k_(k),
+      options_(std::move(options)),
+      object_(model_->object),
+      automata_(static_cast<std::size_t>(N)) {
   for (int p = 0; p < N_; ++p) start_of(p, 0);
 }
 
-program::outcome program::run(int p, const std::vector<code>& history) const {
-  checker_machine::Process process(pid(p), history, options_.wrong);
+program::outcome program::run(int p, const std::vector<code>& history,
+                              std::vector<checker_machine::made>* accesses) const {
+  checker_machine::run_options how;
+  how.forgets = options_.remember_accesses == 0;
+  how.accesses = accesses;
+  return run(p, history, how);
+}
+
+program::outcome program::run(int p, const std::vector<code>& history, const checker_machine::run_options& how) const {
+  checker_machine::run_options watched = how;
+  if (how.monitor == nullptr) watched.monitor = &monitor_;
+  checker_machine::Process process(pid(p), history, options_.wrong, watched);
+  monitor_.process.store(p, std::memory_order_relaxed);
+  monitor_.begun.fetch_add(1);
+  const struct run_ends {
+    run_monitor& of;
+    ~run_ends() { of.ended.store(of.begun.load()); }
+  } ends{monitor_};
   outcome result;
   try {
     model_->passage(process);
@@ -29,9 +71,36 @@ program::outcome program::run(int p, const std::vector<code>& history) const {
   } catch (const checker_machine::Process::stopped_here&) {
     result.next = process.next();
   } catch (const checker_machine::Process::blocked_here&) {
+  } catch (const checker_machine::bad_index& wrong) {
+    throw text_error("process " + std::to_string(p) + " uses element " + std::to_string(wrong.index) +
+                     " of an array of " + std::to_string(wrong.size) + " variables, at or after label " +
+                     (*process.label() != '\0' ? process.label() : "none"));
   }
   result.last = process.last_effect();
+  result.label = process.label();
   return result;
+}
+
+program::outcome program::run_twice(int p, const std::vector<code>& history) const {
+  checker_machine::run_options how;
+  how.forgets = options_.remember_accesses == 0;
+  fill_stack(0x00);
+  const outcome first = run(p, history, how);
+  if (model_->object != object_)
+    throw text_error("process " + std::to_string(p) +
+                     " changes a member of the algorithm's class, at or before label " + first.label +
+                     ": what processes share must be an M::Var, what they keep must be in Private");
+  const int other = (p + 1) % N_;
+  const auto newest = static_cast<local_id>(automata_[other].states.size());
+  const std::vector<code> of_other = newest == 0 ? std::vector<code>{} : this->history(other, newest - 1);
+  const std::function<void()> disturb = [&, undisturbed = how] { run(other, of_other, undisturbed); };
+  how.disturb = &disturb;
+  fill_stack(0xA5);
+  if (const outcome second = run(p, history, how); !same(first, second))
+    throw text_error("process " + std::to_string(p) +
+                     " does not do the same when it is run again on the same observations, at label " + first.label +
+                     ": it depends on something outside its variables, or on memory that was never written");
+  return first;
 }
 
 local_id program::intern(int p, int passage, const checker_machine::pending& next, local_id parent, code seen) {
@@ -49,6 +118,12 @@ local_id program::intern(int p, int passage, const checker_machine::pending& nex
     s.passage = passage;
     s.parent = parent;
     s.seen = seen;
+    if (a.states.size() > 0) s.accesses = a.states[parent].accesses + 1;
+    if (options_.remember_accesses == 0 && s.accesses > observed_max)
+      throw text_error("process " + std::to_string(p) + " observes more than " + std::to_string(observed_max) +
+                       " values in a passage and forgets none of them: does the loop at label " + s.label +
+                       " lack live(...)?");
+    if (options_.remember_accesses > 0 && s.accesses >= options_.remember_accesses) s.done = stopped_early_ = true;
     a.states.push_back(std::move(s));
   }
   return place->second;
@@ -68,9 +143,18 @@ local_id program::start_of(int p, int passage) {
     }
     return place->second;
   }
-  const local_id id = intern(p, passage, run(p, {}).next, 0, 0);
+  const local_id id = intern(p, passage, run_twice(p, {}).next, 0, 0);
   a.states[id].starts_passage = true;
+  a.states[id].accesses = 0;
   return id;
+}
+
+std::pair<int, std::string> program::longest_memory(int p) const {
+  const automaton& a = automata_[p];
+  local_id longest = 0;
+  for (local_id s = 0; s < a.states.size(); ++s)
+    if (a.states[s].accesses > a.states[longest].accesses) longest = s;
+  return {a.states[longest].accesses, a.states[longest].label};
 }
 
 std::vector<code> program::history(int p, local_id s) const {
@@ -84,7 +168,7 @@ transition program::compute(int p, local_id s, code seen) {
   const local_state& from = local(p, s);
   std::vector<code> observations = history(p, s);
   observations.push_back(seen);
-  const outcome after = run(p, observations);
+  const outcome after = run_twice(p, observations);
   transition t;
   t.blocked = after.last.blocked;
   if (t.blocked) {

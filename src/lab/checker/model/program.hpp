@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lab/checker/model/machine.hpp"
 #include "lab/checker/explore/permutation.hpp"
+#include "lab/checker/model/machine.hpp"
 
 namespace kgate::lab {
 
@@ -30,6 +30,7 @@ struct local_state {
   local_id parent = 0;  ///< the local state this one was first reached from, by observing `seen`
   code seen = 0;
   bool starts_passage = false;
+  int accesses = 0;  ///< made in the passage, on the way by which this state was first reached
 };
 
 /// What a process in some local state does when it observes some value.
@@ -44,6 +45,9 @@ struct program_options {
   int passages = 0;  ///< how often each process goes through; 0: without limit
   mutations wrong;
   int first_more = 0;  ///< how many passages more process 0 makes, if they are limited
+  /// More than 0: local states are all that was observed in the passage, whatever the text says it forgets. A passage stops after
+  /// so many accesses.
+  int remember_accesses = 0;
 
   int passages_of(int p) const { return passages + (p == 0 ? first_more : 0); }
 };
@@ -76,8 +80,16 @@ class program {
     bool finished = false;
     checker_machine::effect last;
     checker_machine::pending next;
+    std::string label;  ///< where it stands
   };
-  outcome run(int p, const std::vector<code>& history) const;
+  outcome run(int p, const std::vector<code>& history, std::vector<checker_machine::made>* accesses = nullptr) const;
+
+  const run_monitor& monitor() const { return monitor_; }
+  /// Where p has observed most without forgetting: the accesses that lead there, and its label.
+  std::pair<int, std::string> longest_memory(int p) const;
+
+  /// Whether a passage was stopped because it had made options().remember_accesses.
+  bool stopped_early() const { return stopped_early_; }
 
   /// The local state in which p has made the observations that led its peer `q` to `s`, with processes renamed: where p
   /// stands if q stands at s. `rename(v, c)` gives the variable and the code that correspond to code c of variable v.
@@ -107,6 +119,9 @@ class program {
   };
 
   // These expect the mutex to be held (the constructor needs none).
+  outcome run(int p, const std::vector<code>& history, const checker_machine::run_options& how) const;
+  /// As run(), twice and under different circumstances. Throws text_error if that matters.
+  outcome run_twice(int p, const std::vector<code>& history) const;
   local_id start_of(int p, int passage);
   local_id intern(int p, int passage, const checker_machine::pending& next, local_id parent, code seen);
   std::vector<code> history(int p, local_id s) const;
@@ -117,6 +132,9 @@ class program {
   int N_;
   int k_;
   program_options options_;
+  std::string object_;  // what the algorithm's object must stay like
+  bool stopped_early_ = false;
+  mutable run_monitor monitor_;
   mutable std::vector<automaton> automata_;
   std::mutex mutex_;
 };

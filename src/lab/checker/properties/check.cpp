@@ -8,13 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "kgate/detail/contracts.hpp"
+#include "lab/checker/explore/symmetry.hpp"
+#include "lab/checker/graph/graph.hpp"
+#include "lab/checker/graph/quotient.hpp"
+#include "lab/checker/model/local_analysis.hpp"
 #include "lab/checker/properties/enabling.hpp"
 #include "lab/checker/properties/fairness.hpp"
-#include "lab/checker/graph/graph.hpp"
 #include "lab/checker/properties/liveness.hpp"
-#include "lab/checker/model/local_analysis.hpp"
-#include "lab/checker/graph/quotient.hpp"
-#include "lab/checker/explore/symmetry.hpp"
 #include "lab/checker/properties/vain_waits.hpp"
 
 namespace kgate::lab {
@@ -69,6 +69,10 @@ way way_to(exploration& e, state_id s, bool symmetry) {
   return found;
 }
 
+/// More than the texts of the catalogue come to at the sizes that can be explored.
+constexpr int unforgotten_suspicious = 300;
+constexpr std::size_t values_suspicious = 16;
+
 /// One check: explores once, then decides property after property on what was found.
 class checking {
  public:
@@ -84,9 +88,11 @@ class checking {
     options.find_exclusion = wants("k-exclusion");
     options.find_names = wants("distinct-names");
     explored_ = explore(program_, options, request_.limits);
+    if (!explored_.complete && explored_.exclusion == no_state && explored_.names == no_state)
+      explored_.why += likely_reason();
     if (request_.symmetry) canonical_form(*explored_.table).complete_automata();
-    for (const std::string_view name : known_properties())
-      if (wants(name)) decide(std::string(name));
+    for (const property& one : properties())
+      if (wants(one.id)) judge(one);
     result_.asked = request_;
     result_.states = explored_.states;
     result_.transitions = explored_.transitions;
@@ -95,6 +101,7 @@ class checking {
     result_.bytes_per_state = explored_.bytes_per_state();
     result_.complete = explored_.complete;
     result_.why = explored_.why;
+    audit_text();
     result_.seconds = watch_.seconds();
     return std::move(result_);
   }
@@ -104,9 +111,63 @@ class checking {
     return std::find(request_.properties.begin(), request_.properties.end(), name) != request_.properties.end();
   }
 
-  void decide(const std::string& name) {
+  /// What the text may do that has no end, if a limit was reached: never forget, or count upwards.
+  std::string likely_reason() const {
+    for (int p = 0; p < program_.N(); ++p)
+      if (const auto [accesses, label] = program_.longest_memory(p); accesses > unforgotten_suspicious)
+        return fmt::format(
+            "; process {} has observed {} values in a passage without forgetting any, at label {}: does a loop "
+            "there lack live(...)?",
+            p, accesses, label);
+    if (program_.options().passages > 0) return "";
+    int most = 0;
+    for (int v = 1; v < program_.variables(); ++v)
+      if (program_.variable(v).values.size() > program_.variable(most).values.size()) most = v;
+    const std::size_t values = program_.variable(most).values.size();
+    if (values < values_suspicious) return "";
+    return fmt::format("; variable {} has taken {} values so far: if it grows without bound, limit the passages",
+                       program_.variable(most).name, values);
+  }
+
+  void judge(const property& one) {
     property_result& r = result_.properties.emplace_back();
-    r.name = name;
+    r.name = one.id;
+    decide(r);
+    const int passages = program_.options().passages;
+    if (r.is == verdict::holds && one.refuted_by == refutation::infinite) r.within_passages = passages;
+    const bool in_a_state = r.name == "k-exclusion" || r.name == "distinct-names";
+    if (program_.stopped_early() && !(in_a_state && r.is == verdict::violated)) {
+      undecided(r, fmt::format("a passage makes more than {} accesses", program_.options().remember_accesses));
+      r.within_passages = 0;
+      r.counterexample.reset();
+    }
+  }
+
+  /// Half of the walks begin at the initial state, the others at a stored state.
+  void audit_text() {
+    audit_options options;
+    options.walks = 4;
+    options.steps = 1000;
+    options.seconds = watch_.seconds() * request_.audit_share / (1 - request_.audit_share);
+    const std::vector<id_range> used = explored_.used();
+    options.start = [&](std::mt19937_64& random) {
+      const id_range& range = used[random() % used.size()];
+      return way_to(explored_, range.begin + static_cast<state_id>(random() % (range.end - range.begin)),
+                    request_.symmetry)
+          .schedule;
+    };
+    result_.audit = audit(program_, options);
+    if (result_.audit.difference.empty()) return;
+    for (property_result& r : result_.properties) {
+      undecided(r, fmt::format("the text forgets what it uses (live, frame): {}", result_.audit.difference));
+      r.within_passages = 0;
+      r.counterexample.reset();
+      r.figures.clear();
+    }
+  }
+
+  void decide(property_result& r) {
+    const std::string& name = r.name;
     if (name == "k-exclusion") {
       by_state(r, explored_.exclusion, fmt::format("more than {} processes are inside", program_.k()));
     } else if (name == "distinct-names") {
@@ -408,18 +469,6 @@ const char* to_string(verdict v) {
   return "?";
 }
 
-const std::vector<std::string_view>& known_properties() {
-  static const std::vector<std::string_view> all{
-      "k-exclusion", "deadlock-free",   "starvation-free", "bounded-exit", "distinct-names", "k-fcfs",
-      "fife",        "bounded-waiting", "l-full",          "l-queuelike",  "fifo-enabling",  "kl-deadlock-free"};
-  return all;
-}
-
-bool decided_by_symmetry(std::string_view property) {
-  return property == "k-exclusion" || property == "deadlock-free" || property == "starvation-free" ||
-         property == "bounded-exit" || property == "distinct-names";
-}
-
 verdict check_result::overall() const {
   verdict worst = verdict::holds;
   for (const property_result& r : properties) {
@@ -429,7 +478,38 @@ verdict check_result::overall() const {
   return worst;
 }
 
-check_result check(program& p, const check_request& request) { return checking(p, request).run(); }
+bool check_result::within_passages() const {
+  return overall() == verdict::holds && std::any_of(properties.begin(), properties.end(),
+                                                    [](const property_result& r) { return r.within_passages > 0; });
+}
+
+std::string_view verdict_id(const property_result& r) {
+  return r.within_passages > 0 ? "holds-within-passages" : to_string(r.is);
+}
+
+std::string_view verdict_id(const check_result& r) {
+  return r.within_passages() ? "holds-within-passages" : to_string(r.overall());
+}
+
+check_result nothing_decided(const check_request& request, const std::string& why) {
+  check_result r;
+  r.asked = request;
+  r.why = why;
+  for (const std::string& name : request.properties) {
+    property_result& one = r.properties.emplace_back();
+    one.name = name;
+    one.why = why;
+  }
+  return r;
+}
+
+check_result check(program& p, const check_request& request) {
+  try {
+    return checking(p, request).run();
+  } catch (const text_error& e) {
+    return nothing_decided(request, e.what());
+  }
+}
 
 nlohmann::json to_json(const check_result& r, program& p) {
   nlohmann::json j{{"algorithm", r.asked.of.algorithm},
@@ -446,6 +526,11 @@ nlohmann::json to_json(const check_result& r, program& p) {
                    {"explore_seconds", r.explore_seconds},
                    {"bytes_per_state", r.bytes_per_state},
                    {"complete", r.complete}};
+  j["audit"] = {{"walks", r.audit.walks},
+                {"steps", r.audit.steps},
+                {"passages", r.audit.passages},
+                {"seconds", r.audit.seconds},
+                {"share", r.asked.audit_share}};
   if (r.asked.contention > 0) j["contention"] = r.asked.contention;
   if (r.asked.symmetry) j["orbit_states"] = r.orbit_states;
   if (!r.why.empty()) j["why"] = r.why;
@@ -453,7 +538,8 @@ nlohmann::json to_json(const check_result& r, program& p) {
   for (const mutation& m : r.asked.of.wrong) wrong.push_back(m.text());
   auto& properties = j["properties"] = nlohmann::json::array();
   for (const property_result& one : r.properties) {
-    nlohmann::json q{{"name", one.name}, {"verdict", to_string(one.is)}};
+    nlohmann::json q{{"name", one.name}, {"verdict", verdict_id(one)}};
+    if (one.within_passages > 0) q["within_passages"] = one.within_passages;
     if (!one.why.empty()) q["why"] = one.why;
     for (const auto& [name, value] : one.figures) q[name] = value;
     if (one.counterexample) {

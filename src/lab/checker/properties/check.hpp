@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "lab/checker/explore/explorer.hpp"
+#include "lab/checker/model/audit.hpp"
+#include "lab/checker/properties/property.hpp"
 #include "lab/checker/trace/trace.hpp"
 
 namespace kgate::lab {
@@ -20,9 +22,11 @@ const char* to_string(verdict v);
 struct property_result {
   std::string name;
   verdict is = verdict::undecided;
-  std::string why;                                      ///< a bound that was hit, a figure that was found
+  /// More than 0: it holds in runs of so many passages of each process, but only a run without end could violate it.
+  int within_passages = 0;
+  std::string why;  ///< a bound that was hit, a figure that was found
   std::optional<trace> counterexample;
-  std::vector<std::pair<std::string, long>> figures;    ///< numbers that belong to the verdict
+  std::vector<std::pair<std::string, long>> figures;  ///< numbers that belong to the verdict
 };
 
 struct check_request {
@@ -32,6 +36,7 @@ struct check_request {
   int contention = 0;
   bool symmetry = false;
   run_limits limits;
+  double audit_share = 0.05;  ///< of the time, for the audit; a few short walks are made however little that is
 };
 
 struct check_result {
@@ -45,15 +50,21 @@ struct check_result {
   bool complete = false;
   std::string why;
   std::vector<property_result> properties;
+  audit_result audit;
 
   verdict overall() const;
+  /// Nothing is violated or undecided, but something holds within the passages explored only.
+  bool within_passages() const;
 };
 
-/// The properties check() knows, in the order in which it prints them.
-const std::vector<std::string_view>& known_properties();
-/// Those that can be decided on states reduced by symmetry.
-bool decided_by_symmetry(std::string_view property);
+/// The verdict as it is written in JSON: "holds", "holds-within-passages", "violated", "undecided".
+std::string_view verdict_id(const property_result& r);
+std::string_view verdict_id(const check_result& r);
 
+/// The result if nothing could be decided.
+check_result nothing_decided(const check_request& request, const std::string& why);
+
+/// Explores and decides. A text that breaks a rule of the machine concept, or forgets what it uses, gets nothing decided.
 check_result check(program& p, const check_request& request);
 
 nlohmann::json to_json(const check_result& r, program& p);

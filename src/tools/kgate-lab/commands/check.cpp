@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -30,6 +33,7 @@ namespace {
 
 constexpr int passages_max = 1'000'000;
 constexpr int threads_max = 1024;
+constexpr int accesses_max = 1'000'000;
 
 using given = std::optional<std::string>;
 
@@ -37,8 +41,8 @@ using given = std::optional<std::string>;
 struct asked {
   std::string algorithm, N, k;
   std::vector<std::string> properties, mutations;
-  given passages, memory, crashes, threads, memory_max, time_max, contention;
-  bool symmetry = false;
+  given passages, memory, crashes, threads, memory_max, time_max, contention, forget_nothing;
+  bool symmetry = false, promised = false;
   given trace;
   bool json = false;
 };
@@ -54,7 +58,7 @@ void check_properties(const plan& p) {
   for (const std::string& name : p.request.properties) {
     if (name == "distinct-names" && !p.of.algorithm.promise().names)
       throw usage_error(fmt::format("{0} gives no names; check {0}+names for distinct-names", p.of.algorithm.id()));
-    if (p.request.symmetry && !lab::decided_by_symmetry(name))
+    if (p.request.symmetry && !lab::find_property(name)->by_symmetry)
       throw usage_error(fmt::format("{} cannot be decided with --symmetry; allowed are {}", name,
                                     fmt::join(default_properties(p.of.algorithm, true), ", ")));
   }
@@ -102,6 +106,13 @@ plan make_plan(const asked& a) {
   r.symmetry = a.symmetry;
   check_symmetry(p);
   for (const std::string& name : a.properties) r.properties.push_back(parse_property(name));
+  if (a.promised) {
+    if (!r.properties.empty()) throw usage_error("--promised and --property exclude each other");
+    for (const std::string& name : default_properties(p.of.algorithm, r.symmetry))
+      if (is_promised(p.of.algorithm, name, p.of.N, p.of.k, r.crashes)) r.properties.push_back(name);
+    if (r.properties.empty())
+      throw usage_error(fmt::format("{} promises nothing that could be judged so", p.of.algorithm.id()));
+  }
   if (r.properties.empty()) {
     r.properties = default_properties(p.of.algorithm, r.symmetry);
     if (r.symmetry && r.properties.size() < default_properties(p.of.algorithm, false).size())
@@ -118,29 +129,24 @@ plan make_plan(const asked& a) {
   return p;
 }
 
-/// The result if the machine could not even start, or not go on: nothing is decided.
-lab::check_result gave_up(const lab::check_request& request, const std::string& why) {
-  lab::check_result r;
-  r.asked = request;
-  r.why = why;
-  for (const std::string& name : request.properties) {
-    auto& one = r.properties.emplace_back();
-    one.name = name;
-    one.why = why;
-  }
-  return r;
-}
-
 lab::check_result carry_out(lab::program& program, plan& p) {
   progress_line line;
   p.request.limits.interrupted = &catch_interrupts();
+  lab::endless_run_watch::limits within;
+  within.hurry = p.request.limits.interrupted;
+  if (const double most = p.request.limits.seconds_max; most > 0)
+    within.run_max = std::min(within.run_max, std::chrono::milliseconds(static_cast<long long>(most * 1000) + 500));
+  const lab::endless_run_watch watch(program.monitor(), within, [](const std::string& what) {
+    std::fputs(("kgate-lab: " + what + "\n").c_str(), stderr);
+    std::_Exit(static_cast<int>(exit_code::undecided));
+  });
   if (line.wanted()) p.request.limits.report = [&line](const lab::progress& now) { line.show(now); };
   try {
     return lab::check(program, p.request);
   } catch (const std::bad_alloc&) {
-    return gave_up(p.request, "out of memory");
+    return lab::nothing_decided(p.request, "out of memory");
   } catch (const std::length_error& e) {
-    return gave_up(p.request, e.what());
+    return lab::nothing_decided(p.request, e.what());
   } catch (const std::invalid_argument& e) {
     throw usage_error(e.what());  // the algorithm does what the memory cannot
   }
@@ -161,8 +167,12 @@ std::string heading(const lab::check_request& r) {
   return text + "\n";
 }
 
-std::string verdict_text(lab::verdict v) {
-  const std::string word = fmt::format("{:<9}", lab::to_string(v));
+std::string verdict_text(const lab::property_result& r) {
+  const lab::verdict v = r.within_passages > 0 ? lab::verdict::undecided : r.is;
+  const std::string word =
+      r.within_passages > 0
+          ? fmt::format("holds within {}", count_text(static_cast<unsigned>(r.within_passages), "passage", "passages"))
+          : fmt::format("{:<9}", lab::to_string(v));
   return coloured(word, v == lab::verdict::holds      ? colour::green
                         : v == lab::verdict::violated ? colour::red
                                                       : colour::yellow);
@@ -177,8 +187,9 @@ std::string verdicts(const plan& p, const lab::check_result& r) {
     if (one.is == lab::verdict::violated && !is_promised(p.of.algorithm, one.name, p.of.N, p.of.k, r.asked.crashes))
       remarks.emplace_back("not promised");
     if (!one.why.empty()) remarks.push_back(one.why);
-    for (const auto& [name, value] : one.figures) remarks.push_back(fmt::format("{} {}", value, name));
-    std::string line = fmt::format("  {:<{}}  {}", one.name, widest, verdict_text(one.is));
+    for (const auto& [name, value] : one.figures)
+      remarks.push_back(value == 1 && name == "steps" ? "1 step" : fmt::format("{} {}", value, name));
+    std::string line = fmt::format("  {:<{}}  {}", one.name, widest, verdict_text(one));
     if (!remarks.empty()) line += fmt::format("  {}", fmt::join(remarks, "; "));
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
@@ -195,8 +206,18 @@ std::string covered(const lab::check_result& r) {
   return wrapped(text, 0, 79) + "\n";
 }
 
+std::string audited(const lab::check_result& r) {
+  if (r.audit.walks == 0 || !r.audit.difference.empty()) return "";
+  return wrapped(fmt::format("audit: {} of {} agree with the text, {:.2f} s ({:.0f} % of the time, or four runs)",
+                             count_text(r.audit.steps, "step", "steps"),
+                             count_text(r.audit.walks, "random run", "random runs"), r.audit.seconds,
+                             r.asked.audit_share * 100),
+                 7, 79) +
+         "\n";
+}
+
 std::string human(const plan& p, const lab::check_result& r, lab::program& program) {
-  std::string text = heading(r.asked) + verdicts(p, r) + covered(r);
+  std::string text = heading(r.asked) + verdicts(p, r) + covered(r) + audited(r);
   for (const std::string& note : p.notes) text += wrapped(fmt::format("note: {}", note), 6, 79) + "\n";
   for (const lab::property_result& one : r.properties) {
     if (!one.counterexample) continue;
@@ -215,7 +236,7 @@ nlohmann::json machine_form(const plan& p, const lab::check_result& r, lab::prog
   nlohmann::json j = lab::to_json(r, program);
   j["memory_max"] = r.asked.limits.memory_max;
   j["time_max"] = r.asked.limits.seconds_max;
-  j["verdict"] = lab::to_string(r.overall());
+  j["verdict"] = lab::verdict_id(r);
   j["notes"] = p.notes;
   for (auto& one : j["properties"])
     one["promised"] = is_promised(p.of.algorithm, one["name"].get<std::string>(), p.of.N, p.of.k, r.asked.crashes);
@@ -238,7 +259,8 @@ exit_code run(const asked& a) {
   plan p = make_plan(a);
   std::optional<output_file> trace_file;
   if (a.trace) trace_file.emplace("--trace", *a.trace);
-  const auto made = make_program(p.of, p.request.of);
+  const auto made = make_program(
+      p.of, p.request.of, a.forget_nothing ? parse_number("--forget-nothing", *a.forget_nothing, 1, accesses_max) : 0);
   lab::program& program = *made;
   const lab::check_result result = carry_out(program, p);
   print(a.json ? machine_form(p, result, program).dump(2) + "\n" : human(p, result, program));
@@ -248,7 +270,7 @@ exit_code run(const asked& a) {
     if (shown != result.properties.end())
       trace_file->write(lab::to_json(*shown->counterexample, program).dump(2) + "\n");
   }
-  return to_exit_code(result.overall());
+  return result.within_passages() ? exit_code::undecided : to_exit_code(result.overall());
 }
 
 }  // namespace
@@ -266,6 +288,7 @@ command add_check(CLI::App& tool) {
                 "What to judge, may be repeated; else the basic\nproperties and what the algorithm promises")
       ->type_name("P")
       ->allow_extra_args(false);
+  o->add_flag("--promised", it->promised, "Judge what the algorithm promises, and nothing else");
   one("--passages", it->passages, "M",
       "Passages of each process, or 'unlimited', which is the\ndefault where the variables are bounded; else 1");
   one("--memory", it->memory, "sc|safe",
@@ -277,6 +300,9 @@ command add_check(CLI::App& tool) {
   o->add_flag(
       "--symmetry", it->symmetry,
       "Explore one state of those that differ by renaming\nprocesses; nothing about order, at most 8 processes");
+  one("--forget-nothing", it->forget_nothing, "A",
+      "Forget nothing that a process observed in its passage,\nwhatever the text allows; a passage makes at most "
+      "A\naccesses");
   one("--contention", it->contention, "C", "Let at most C processes be outside their remainder");
   o->add_option("--mutate", it->mutations,
                 "Make an error: drop:LABEL, defer:LABEL or\nforce:LABEL=VALUE; may be repeated")
@@ -284,17 +310,16 @@ command add_check(CLI::App& tool) {
       ->allow_extra_args(false);
   one("--trace", it->trace, "FILE", "Write the first counterexample there, for replay");
   o->add_flag("--json", it->json, "The result for programs");
-  o->footer(
-      fmt::format("Properties: {}.\n", wrapped(fmt::format("{}", fmt::join(lab::known_properties(), ", ")), 2, 64)) +
-      "A limit that is reached, or Ctrl-C, ends in 'undecided'.\n"
-      "\n"
-      "Examples:\n"
-      "  kgate-lab check am97-chain-cc -N 3 -k 2\n"
-      "  kgate-lab check am97-chain-cc -N 3 -k 2 --crashes 2     # one too many\n"
-      "  kgate-lab check fa-semaphore -N 3 -k 1 --property starvation-free\n"
-      "  kgate-lab check am97-chain-cc -N 3 -k 2 --mutate drop:8 --trace bad.json\n"
-      "  kgate-lab check danek10-fife -N 2 -k 1 --memory safe    # needs atomic ones\n"
-      "  kgate-lab check choi11 -N 5 -k 2 --symmetry --time-max 30s --json\n");
+  o->footer(fmt::format("Properties: {}.\n", wrapped(fmt::format("{}", fmt::join(lab::property_ids(), ", ")), 2, 64)) +
+            "A limit that is reached, or Ctrl-C, ends in 'undecided'.\n"
+            "\n"
+            "Examples:\n"
+            "  kgate-lab check am97-chain-cc -N 3 -k 2\n"
+            "  kgate-lab check am97-chain-cc -N 3 -k 2 --crashes 2     # one too many\n"
+            "  kgate-lab check fa-semaphore -N 3 -k 1 --property starvation-free\n"
+            "  kgate-lab check am97-chain-cc -N 3 -k 2 --mutate drop:8 --trace bad.json\n"
+            "  kgate-lab check danek10-fife -N 2 -k 1 --memory safe    # needs atomic ones\n"
+            "  kgate-lab check choi11 -N 5 -k 2 --symmetry --time-max 30s --json\n");
   return {o, [it] { return run(*it); }};
 }
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/checker/model/run_monitor.hpp"
+
+#include <utility>
+
+namespace kgate::lab {
+
+endless_run_watch::endless_run_watch(const run_monitor& of, const limits& within,
+                                     std::function<void(const std::string&)> endless)
+    : of_(of), limits_(within), endless_(std::move(endless)), thread_([this] { watch(); }) {}
+
+endless_run_watch::~endless_run_watch() {
+  over_ = true;
+  thread_.join();
+}
+
+void endless_run_watch::watch() {
+  using clock = std::chrono::steady_clock;
+  std::uint64_t run = 0;
+  clock::time_point since = clock::now();
+  while (!over_) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const std::uint64_t begun = of_.begun.load();
+    if (begun != run || of_.ended.load() == begun) {
+      run = begun;
+      since = clock::now();
+      continue;
+    }
+    const bool hurry = limits_.hurry != nullptr && limits_.hurry->load();
+    if (clock::now() - since < (hurry ? limits_.run_max / 10 : limits_.run_max)) continue;
+    endless_("process " + std::to_string(of_.process.load()) + " loops for ever without an access, after label " +
+             of_.label.load());
+    return;
+  }
+}
+
+}  // namespace kgate::lab

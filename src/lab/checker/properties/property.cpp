@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/checker/properties/property.hpp"
+
+namespace kgate::lab {
+
+namespace {
+
+constexpr property table[] = {
+    {.id = "k-exclusion",
+     .says = "at most k processes are inside",
+     .source = "Fischer, Lynch, Burns and Borodin 1979",
+     .decided = "on states, as they are found",
+     .by_symmetry = true,
+     .basic = true},
+    {.id = "deadlock-free",
+     .says = "in no fair run does a process stay in its entry while nobody enters any more",
+     .source = "Fischer, Lynch, Burns and Borodin 1979",
+     .decided = "on states if no process can loop in its entry or exit, else on fair cycles",
+     .refuted_by = refutation::infinite,
+     .by_symmetry = true,
+     .progress = true,
+     .basic = true},
+    {.id = "starvation-free",
+     .says = "in no fair run does a process that has not crashed stay in its entry for ever",
+     .source = "Anderson and Moir 1997",
+     .decided = "on fair cycles, for every set of crashed processes",
+     .refuted_by = refutation::infinite,
+     .by_symmetry = true,
+     .progress = true,
+     .basic = true},
+    {.id = "bounded-exit",
+     .says = "the exit has no wait and no endless loop",
+     .source = "Afek, Dolev, Gafni, Merritt and Shavit 1994",
+     .decided = "on states and the automaton of each process; the most steps it takes are printed",
+     .by_symmetry = true,
+     .basic = true},
+    {.id = "distinct-names",
+     .says = "those inside hold different names below k",
+     .source = "Anderson and Moir 1997 (k-assignment)",
+     .needs = "a name in Private",
+     .decided = "on states, as they are found",
+     .by_symmetry = true},
+    {.id = "k-fcfs",
+     .says = "nobody that starts after k others have passed their doorways enters before all of them",
+     .source = "Danek 2010",
+     .needs = "the end of a doorway",
+     .decided = "by a monitor of overtakings beside each state"},
+    {.id = "fife",
+     .says = "whoever starts after another has passed its doorway enters only if that one can no longer be kept out",
+     .source = "Fischer, Lynch, Burns and Borodin 1979",
+     .needs = "the end of a doorway",
+     .decided = "by a monitor beside each state and a fixpoint that finds who is enabled",
+     .refuted_by = refutation::infinite},
+    {.id = "bounded-waiting",
+     .says = "nobody is overtaken more than b times by the same process before it is enabled",
+     .source = "Fischer, Lynch, Burns and Borodin 1979",
+     .decided = "as the longest path of overtakings; b is printed",
+     .refuted_by = refutation::infinite},
+    {.id = "l-full",
+     .says = "as many are enabled or inside as may be, or as there are in their entry",
+     .source = "Fischer, Lynch, Burns and Borodin 1979",
+     .needs = "atomic registers",
+     .decided = "on states, with a fixpoint that finds who is enabled",
+     .refuted_by = refutation::infinite},
+    {.id = "l-queuelike",
+     .says = "l-full, fifo-enabling, and an exit of one step",
+     .source = "Fischer, Lynch, Burns and Borodin 1979 (C6)",
+     .needs = "atomic registers",
+     .decided = "as its parts are",
+     .refuted_by = refutation::infinite},
+    {.id = "fifo-enabling",
+     .says = "nobody arrives and is enabled while one that came before it is not",
+     .source = "Fischer, Lynch, Burns and Borodin 1979",
+     .needs = "atomic registers",
+     .decided = "by a search beside each state, with a fixpoint that finds who is enabled",
+     .refuted_by = refutation::infinite},
+    {.id = "kl-deadlock-free",
+     .says = "while a place is neither taken nor allocated somebody changes its region",
+     .source = "Fischer, Lynch, Burns and Borodin 1979",
+     .needs = "atomic registers",
+     .decided = "on fair cycles",
+     .refuted_by = refutation::infinite},
+};
+
+}  // namespace
+
+std::span<const property> properties() { return table; }
+
+std::vector<std::string_view> property_ids() {
+  std::vector<std::string_view> ids;
+  for (const property& one : table) ids.push_back(one.id);
+  return ids;
+}
+
+const property* find_property(std::string_view id) {
+  for (const property& one : table)
+    if (one.id == id) return &one;
+  return nullptr;
+}
+
+}  // namespace kgate::lab

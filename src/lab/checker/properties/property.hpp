@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The properties the checker decides: one table for the checker, the tool, its help, the manual and the tests.
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kgate::lab {
+
+/// What can show that a property does not hold.
+enum class refutation {
+  finite,    ///< a finite run: with a limit on passages all runs within it are judged
+  infinite,  ///< a run without end: a limit on passages leaves out the runs that would refute it
+};
+
+struct property {
+  std::string_view id;
+  std::string_view says;     ///< of all runs of the algorithm
+  std::string_view source;   ///< who defined it
+  std::string_view needs{};  ///< of the algorithm's text, empty if nothing
+  std::string_view decided;  ///< how
+  refutation refuted_by = refutation::finite;
+  bool by_symmetry = false;  ///< can be decided on states reduced by symmetry
+  bool progress = false;     ///< promised for a number of crashes
+  bool basic = false;        ///< judged if nothing else is asked for
+};
+
+/// In the order in which they are judged and printed.
+std::span<const property> properties();
+
+std::vector<std::string_view> property_ids();
+
+/// Null if there is none of that id.
+const property* find_property(std::string_view id);
+
+}  // namespace kgate::lab

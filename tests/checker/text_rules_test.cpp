@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts that break a rule of the machine concept: each is reported in a sentence that names the label, and nothing is decided.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "checker/toy_algorithms.hpp"
+#include "kgate/detail/fixed_array.hpp"
+#include "lab/checker/properties/check.hpp"
+
+namespace kgate::lab {
+namespace {
+
+using M = checker_machine;
+using Process = M::Process;
+
+/// What is said about a text of which nothing can be decided.
+template <class Text>
+std::string complaint(int N = 2) {
+  try {
+    program p(make_model<Text>(N, N), N, N, {});
+    check_request request;
+    request.of = {"toy", N, N, 0, {}};
+    request.properties = {"k-exclusion", "starvation-free"};
+    const check_result r = check(p, request);
+    for (const property_result& one : r.properties) EXPECT_EQ(one.is, verdict::undecided) << one.name;
+    return r.properties.at(0).why;
+  } catch (const text_error& e) {
+    return e.what();
+  }
+}
+
+#define EXPECT_COMPLAINT(text, part) EXPECT_NE(text.find(part), std::string::npos) << text
+
+/// One shared word, and an entry and exit that a test fills in.
+struct one_word {
+  using Private = nothing_private;
+  explicit one_word(M::Memory& memory) : X(memory, {.name = "X"}, 0) {}
+  M::Var<int> X;
+};
+
+/// Keeps what it read in a member of the class, where the next process overwrites it.
+struct private_in_a_member : one_word {
+  private_in_a_member(M::Memory& memory, int, int) : one_word(memory) {}
+  void acquire(Process& p, Private&) {
+    seen = X.read(p["1"]) + 1;
+    X.write(p["2"], 1);
+  }
+  void release(Process& p, Private&) { X.write(p["3"], 2 - seen); }
+  int seen = 0;
+};
+TEST(TextRules, AMemberIsNotPrivate) {
+  const std::string said = complaint<private_in_a_member>();
+  EXPECT_COMPLAINT(said, "a member of the algorithm's class");
+  EXPECT_COMPLAINT(said, "label 2");
+}
+
+/// The same behind a pointer, where the object's bytes do not show it.
+struct private_behind_a_pointer : one_word {
+  private_behind_a_pointer(M::Memory& memory, int, int) : one_word(memory), last(std::make_unique<int>(0)) {}
+  void acquire(Process& p, Private&) {
+    *last = static_cast<int>(p.id().value);
+    X.write(p["1"], 1);
+  }
+  void release(Process& p, Private&) { X.write(p["2"], *last); }
+  std::unique_ptr<int> last;
+};
+TEST(TextRules, WhatIsBehindAPointerIsNotPrivateEither) {
+  const std::string said = complaint<private_behind_a_pointer>();
+  EXPECT_COMPLAINT(said, "does not do the same when it is run again");
+  EXPECT_COMPLAINT(said, "label 2");
+}
+
+struct counting_predicate : one_word {
+  counting_predicate(M::Memory& memory, int, int) : one_word(memory) {}
+  void acquire(Process& p, Private&) {
+    static int calls = 0;
+    X.await(p["1"], [](int) { return ++calls % 3 != 0; });
+  }
+  void release(Process& p, Private&) { X.write(p["2"], 0); }
+};
+TEST(TextRules, PredicatesArePure) {
+  const std::string said = complaint<counting_predicate>();
+  EXPECT_COMPLAINT(said, "predicate");
+  EXPECT_COMPLAINT(said, "label 1");
+}
+
+struct counting_function : one_word {
+  counting_function(M::Memory& memory, int, int) : one_word(memory) {}
+  void acquire(Process& p, Private&) {
+    static int calls = 0;
+    X.rmw(p["4"], [](int) { return ++calls; });
+  }
+  void release(Process& p, Private&) { X.write(p["2"], 0); }
+};
+TEST(TextRules, FunctionsGivenToRmwArePure) {
+  const std::string said = complaint<counting_function>();
+  EXPECT_COMPLAINT(said, "function");
+  EXPECT_COMPLAINT(said, "label 4");
+}
+
+/// Decides by memory that was never written. The empty asm keeps the compiler from noticing.
+struct uninitialised : one_word {
+  uninitialised(M::Memory& memory, int, int) : one_word(memory) {}
+  void acquire(Process& p, Private&) {
+    X.read(p["1"]);
+    int junk[512];
+    asm volatile("" : : "r"(junk) : "memory");
+    int sum = 0;
+    for (const int each : junk) sum |= each;
+    if (sum != 0)
+      X.read(p["2"]);
+    else
+      X.read(p["3"]);
+  }
+  void release(Process& p, Private&) { X.write(p["4"], 0); }
+};
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+TEST(TextRules, MemoryIsWrittenBeforeItIsRead) { EXPECT_COMPLAINT(complaint<uninitialised>(), "never written"); }
+#endif
+
+struct idle_loop : one_word {
+  idle_loop(M::Memory& memory, int, int) : one_word(memory) {}
+  void acquire(Process& p, Private&) {
+    const int seen = X.read(p["1"]);
+    while (seen == 0) p.pause();
+  }
+  void release(Process& p, Private&) { X.write(p["2"], 1); }
+};
+TEST(TextRules, ALoopMakesAccesses) {
+  const std::string said = complaint<idle_loop>();
+  EXPECT_COMPLAINT(said, "loops for ever without an access");
+  EXPECT_COMPLAINT(said, "label 1");
+}
+
+struct one_too_far {
+  using Private = nothing_private;
+  one_too_far(M::Memory& memory, int N, int)
+      : Q(static_cast<std::size_t>(N),
+          [&](std::size_t i) { return M::Var<int>(memory, {.name = "Q", .home = pid(static_cast<int>(i))}, 0); }) {}
+  void acquire(Process& p, Private&) {
+    Q[p.id()].write(p["1"], 1);
+    for (std::size_t i = 0; i <= Q.size(); ++i) Q[i].read(p["2"]);
+  }
+  void release(Process& p, Private&) { Q[p.id()].write(p["3"], 0); }
+  fixed_array<M::Var<int>> Q;
+};
+TEST(TextRules, ArraysAreUsedWithinTheirBounds) {
+  const std::string said = complaint<one_too_far>(2);
+  EXPECT_COMPLAINT(said, "element 2 of an array of 2");
+  EXPECT_COMPLAINT(said, "label 2");
+}
+
+TEST(TextRules, WhatIsUsedIsNotForgotten) {
+  const std::string said = complaint<toys::forgetful<M>>(3);
+  EXPECT_COMPLAINT(said, "forgets what it uses");
+}
+
+/// What is forgotten matters in one passage of several hundred.
+struct rarely_forgetful {
+  using Private = nothing_private;
+  static constexpr int round = 400;
+  rarely_forgetful(M::Memory& memory, int, int)
+      : X(memory, {.name = "X"}, 0), C(memory, {.name = "C"}, 0), Y(memory, {.name = "Y"}, 0) {}
+  void acquire(Process& p, Private&) {
+    const int seen = X.rmw(p["1"], [](int x) { return 1 - x; });
+    p.live();
+    const int passage = C.rmw(p["2"], [](int c) { return (c + 1) % round; });
+    Y.write(p["3"], passage == round - 1 ? seen : 0);
+    p.live();
+  }
+  void release(Process& p, Private&) { Y.write(p["4"], 0); }
+  M::Var<int> X, C, Y;
+};
+TEST(TextRules, WhatIsUsedAfterHundredsOfPassagesIsNotForgotten) {
+  EXPECT_COMPLAINT(complaint<rarely_forgetful>(2), "forgets what it uses");
+}
+
+}  // namespace
+}  // namespace kgate::lab
