@@ -39,7 +39,7 @@ inline void must(bool held, const char* what) {
 
 template <class Semaphore>
 struct ours {
-  explicit ours(int k) : s(k, 128) {}
+  explicit ours(int k) : s(k) {}
   void enter() { s.acquire(); }
   void leave() { s.release(); }
   Semaphore s;

@@ -103,8 +103,8 @@ class pool {
   /// throws, borrow throws, and the slot is free again.
   template <class Make>
   requires requires(Make& make, std::ptrdiff_t number) { T(make(number)); }
-  pool(std::ptrdiff_t k, Make make, std::size_t places = 64)
-      : slots_(k, places),
+  pool(std::ptrdiff_t k, Make make)
+      : slots_(k),
         make_(
             [make = std::move(make)](void* memory, std::ptrdiff_t number) mutable { ::new (memory) T(make(number)); }),
         places_(static_cast<std::size_t>(k), [](std::size_t) { return place(); }) {}

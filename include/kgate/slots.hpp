@@ -26,7 +26,7 @@ namespace kgate {
 /// Template parameters and waiting are those of basic_semaphore; a slot is a single permit, and k does not change.
 template <class Fairness = fifo, class WaitPolicy = adaptive, class Statistics = no_statistics>
 class basic_slots {
-  using machine = native_sleeping<WaitPolicy, no_statistics>;
+  using machine = native_waiting<WaitPolicy, no_statistics>;
   using process = typename machine::Process;
 
  public:
@@ -34,9 +34,8 @@ class basic_slots {
   static constexpr std::ptrdiff_t max() noexcept { return std::ptrdiff_t{1} << 20; }
 
   /// k slots, all free.
-  /// @throws std::invalid_argument unless 1 <= k <= max() and 1 <= places <= 2^20
-  explicit basic_slots(std::ptrdiff_t k, std::size_t places = 64)
-      : permits_(k <= max() ? k : 0, places), names_(memory_, static_cast<int>(k)) {}
+  /// @throws std::invalid_argument unless 1 <= k <= max()
+  explicit basic_slots(std::ptrdiff_t k) : permits_(k <= max() ? k : 0), names_(memory_, static_cast<int>(k)) {}
   basic_slots(const basic_slots&) = delete;
   basic_slots& operator=(const basic_slots&) = delete;
 
@@ -64,8 +63,7 @@ class basic_slots {
   void release(std::ptrdiff_t number) {
     KGATE_EXPECTS(number >= 0 && number < size(), "release of a slot that does not exist");
     no_statistics uncounted;
-    typename machine::Experience none;
-    process p(uncounted, none);
+    process p({&uncounted}, this);
     KGATE_EXPECTS(names_.give_back(p, static_cast<int>(number)), "release of a slot that nobody holds");
     permits_.release();
   }
@@ -80,8 +78,7 @@ class basic_slots {
  private:
   std::ptrdiff_t take() {
     no_statistics uncounted;
-    typename machine::Experience none;
-    process p(uncounted, none);
+    process p({&uncounted}, this);
     return names_.take(p);
   }
   std::optional<std::ptrdiff_t> taken_if(bool inside) {

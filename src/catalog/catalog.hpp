@@ -36,9 +36,9 @@
 #include "kgate/algorithms/flbb79_count.hpp"
 #include "kgate/algorithms/flbb79_fifo.hpp"
 #include "kgate/algorithms/flbb79_tickets.hpp"
-#include "kgate/algorithms/kgate.hpp"
 #include "kgate/algorithms/mcs_lock.hpp"
 #include "kgate/algorithms/peterson_k.hpp"
+#include "kgate/algorithms/ticket_queue.hpp"
 
 namespace kgate::catalog {
 
@@ -578,17 +578,17 @@ inline constexpr auto table = std::tuple{
     }},
     entry<plain<kgate_fifo>>{{
         .id = "kgate",
-        .title = "the packed ticket word with a wake-up word per place: what kgate::semaphore runs",
+        .title = "the packed ticket word: what kgate::semaphore runs",
         .paper = "this project",
-        .figure = "algorithms/kgate.hpp",
+        .figure = "algorithms/ticket_queue.hpp",
         .primitives = fetch_and_add | compare_and_swap,
         .promise = {.k_fcfs = true, .fife = true, .overtakings_max = 0},
         .symmetric = symmetry::full,
         .bounded_variables = false,
-        .note = "tickets wrap after 2^32, too far to explore; tests/semaphore checks it with small words that wrap. "
-                "The O(N) "
-                "comes from looks at W that a sleeper seldom makes",
-        .headers = {"kgate.hpp"},
+        .note = "tickets wrap after 2^32, too far to explore; tests/semaphore checks it with small words that wrap, "
+                "and with "
+                "the waiting room in which threads sleep. Here a waiter looks at W, hence the O(N)",
+        .headers = {"ticket_queue.hpp", "ticket_word.hpp"},
         .bounds = {{{rmr_model::cc, bound_case::alone, "2", detail::constant<2>},
                     {rmr_model::cc, bound_case::always, "O(N)", nullptr},
                     detail::unbounded_dsm}},

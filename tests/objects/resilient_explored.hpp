@@ -7,7 +7,7 @@
 
 #include "explored_objects.hpp"
 #include "kgate/algorithms/bitmap_names.hpp"
-#include "kgate/algorithms/kgate.hpp"
+#include "kgate/algorithms/ticket_queue.hpp"
 #include "kgate/algorithms/word_names.hpp"
 #include "lab/checker/properties/check.hpp"
 
@@ -17,10 +17,9 @@ namespace kgate::lab {
 using one_word_names = word_names<checker_machine, std::uint8_t>;
 /// The paper's: names by test-and-set over figure 3.
 using papers_names = am97::names<checker_machine, am97::chain<checker_machine, am97::figure3>>;
-/// That of kgate::slots: names by bitmap over the ticket gate, in words that the checker can hold.
+/// That of kgate::slots: names by bitmap over the ticket queue, in words that the checker can hold.
 using slots_names =
-    bitmap_assignment<checker_machine, ticket_gate<checker_machine, 0, gate_layout<std::uint16_t, std::uint16_t, 4>>,
-                      std::uint8_t>;
+    bitmap_assignment<checker_machine, ticket_queue<checker_machine, ticket_word<std::uint16_t, 4>>, std::uint8_t>;
 template <class T, class Names>
 void expect_linearizable(std::uint64_t states_max) {
   const operations_result r = explored<T, resilient_operations<T, Names>>(3, 2, 1, states_max);

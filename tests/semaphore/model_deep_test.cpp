@@ -2,13 +2,20 @@
 // What takes minutes: more passages, more processes.
 #include <gtest/gtest.h>
 
-#include "futex_machine.hpp"
 #include "lab_gates.hpp"
+#include "room_gates.hpp"
 
 namespace kgate::lab {
 namespace {
 
 const std::vector<std::string> promised{"k-exclusion", "deadlock-free", "starvation-free", "bounded-exit", "fife"};
+const std::vector<std::string> in_room_promised{"k-exclusion", "deadlock-free", "starvation-free"};
+
+template <class Gate>
+void holds_in_room(int N, int k, int passages) {
+  const auto got = verdicts<Gate>(N, k, passages, 0, in_room_promised, {.gigabytes = 9});
+  EXPECT_EQ(got.overall(), verdict::holds) << "N = " << N << ", k = " << k << ": " << text(got);
+}
 
 TEST(KgateModelDeep, FifoN3k2ThreePassages) {
   const auto got = verdicts<fifo_gate>(3, 2, 3, 1, promised);
@@ -18,19 +25,15 @@ TEST(KgateModelDeep, FifoN4k3TwoPassages) {
   const auto got = verdicts<fifo_gate>(4, 3, 2, 2, promised, {.gigabytes = 9});
   EXPECT_EQ(got.overall(), verdict::holds) << text(got);
 }
-TEST(KgateModelDeep, GivingUpN3k1TwoPassages) {
-  const auto got = verdicts<impatient_gate>(3, 2, 2, 1, {"k-exclusion", "deadlock-free", "starvation-free"});
-  EXPECT_EQ(got.overall(), verdict::holds) << text(got);
+TEST(RoomModelDeep, FifoN3k2TwoPassages) { holds_in_room<fifo_in_room>(3, 2, 2); }
+TEST(RoomModelDeep, FifoN4k2) { holds_in_room<fifo_in_room>(4, 2, 1); }
+TEST(RoomModelDeep, GivingUpWithWeightsN3k2) {
+  holds_in_room<impatient_in_room<small_queue<room_machine>, 2>>(3, 2, 1);
 }
-TEST(KgateModelDeep, OvertakingN3k1) {
-  const auto got = verdicts<overtaking_gate<2>>(3, 1, 1, 0, {"k-exclusion", "deadlock-free", "starvation-free"});
-  EXPECT_EQ(got.overall(), verdict::holds) << text(got);
-}
-TEST(KgateModelDeep, NoWakeUpIsLostN3k2Overtaking) {
-  const auto got =
-      verdicts<sleeping_gate<2, 2>>(3, 2, 1, 0, {"k-exclusion", "deadlock-free", "starvation-free"}, {.first_more = 1});
-  EXPECT_EQ(got.overall(), verdict::holds) << text(got);
-}
+TEST(RoomModelDeep, ReuseN4) { holds_in_room<reused_in_room<mortal_queue>>(4, 4, 1); }
+TEST(RoomModelDeep, BargingN3k1) { holds_in_room<in_room<small_barging<room_machine, 2>>>(3, 1, 1); }
+TEST(RoomModelDeep, BargingGivingUpN2k1) { holds_in_room<impatient_in_room<small_barging<room_machine, 2>>>(2, 1, 2); }
+TEST(RoomModelDeep, BargingResized) { holds_in_room<resized_in_room<small_barging<room_machine, 2>, true>>(3, 3, 1); }
 
 }  // namespace
 }  // namespace kgate::lab

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The kgate algorithm under hostile schedules of more processes than the checker can search, and an observer that counts, at the
-/// very step, who is passed while it stands in line.
+/// Bounded barging under hostile schedules of more processes than the checker can search, and an observer that counts, at the very
+/// step, who is passed while it is in line.
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "kgate/algorithms/kgate.hpp"
+#include "kgate/algorithms/bounded_barging.hpp"
 #include "lab/schedules/adversary.hpp"
 #include "lab/schedules/machine.hpp"
+#include "room_machine.hpp"
 
 namespace kgate::lab {
 
@@ -41,32 +42,55 @@ struct overtaking_observer {
   static inline thread_local overtaking_observer* current = nullptr;
 };
 
-struct observed_machine : schedules::machine {
+/// Sleeping is waiting for a change here.
+class awaited_word {
+ public:
+  using Process = schedules::machine::Process;
+  awaited_word(schedules::memory& memory, variable description, std::uint32_t initial)
+      : word_(memory, description, initial) {}
+  template <class F>
+  std::uint32_t rmw(Process& p, F f) {
+    return word_.rmw(p, f);
+  }
+  void sleep(Process& p, std::uint32_t while_it_is) {
+    word_.await(p, [while_it_is](std::uint32_t v) { return v != while_it_is; });
+  }
+  void wake(Process&) {}
+
+ private:
+  schedules::machine::Var<std::uint32_t> word_;
+};
+
+struct observed_machine : room_on<schedules::machine, awaited_word, 12> {
   static void note(Process& p, event e, std::uint64_t ticket) {
     overtaking_observer::current->note(p.id().value, e, ticket);
   }
 };
 
 /// Tickets and epochs wrap during the run.
-using observed_words = gate_layout<std::uint64_t, std::uint64_t>;
 template <int b>
-struct observed_gate : ticket_gate<observed_machine, b, observed_words> {
-  observed_gate(observed_machine::Memory& memory, int N, int k)
-      : ticket_gate<observed_machine, b, observed_words>(memory, N, k, observed_words::ticket_mask - 5) {}
+class observed_gate : public in_room<bounded_barging<observed_machine, b>, observed_machine> {
+ public:
+  using in_room<bounded_barging<observed_machine, b>, observed_machine>::in_room;
 };
 
 /// Wrong: looks at the epoch only after it has drawn its ticket.
 template <int b>
-struct late_stamp_gate : observed_gate<b> {
-  using base = observed_gate<b>;
+struct late_stamp_barging : bounded_barging<observed_machine, b> {
+  using base = bounded_barging<observed_machine, b>;
   using base::base;
   using typename base::Private;
   using typename base::Process;
   void acquire(Process& p, Private& mine) {
     if (this->enter(p, mine, 1)) return;
-    mine.stamp = base::quota::epoch_of(this->look_before(p));
+    this->note_stamp(p, mine);
     this->wait(p, mine);
   }
+};
+template <int b>
+class late_stamp_gate : public in_room<late_stamp_barging<b>, observed_machine> {
+ public:
+  using in_room<late_stamp_barging<b>, observed_machine>::in_room;
 };
 
 struct overtaking_run {

@@ -19,7 +19,7 @@ namespace kgate::stress {
 template <class Base>
 class near_the_wrap : public Base {
  public:
-  explicit near_the_wrap(std::ptrdiff_t k) : Base(k, 8, (std::uint64_t{1} << 32) - 1000) {}
+  explicit near_the_wrap(std::ptrdiff_t k) : Base(k, (std::uint64_t{1} << 32) - 1000) {}
 };
 
 template <class S>

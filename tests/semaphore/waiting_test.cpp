@@ -10,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "kgate/detail/waiting/habit.hpp"
 #include "kgate/semaphore.hpp"
 
 namespace {
@@ -86,8 +85,8 @@ TEST(semaphore_waiting, ends_with_a_wake_up_and_not_with_a_look) {
   EXPECT_LT(delays[delays.size() / 2], 10ms);
 }
 
-TEST(semaphore_waiting, works_with_more_threads_than_places) {
-  kgate::semaphore s(2, 2);
+TEST(semaphore_waiting, of_many_mixes_timed_and_untimed_ones) {
+  kgate::semaphore s(2);
   std::atomic<int> inside{0}, passed{0};
   std::atomic<bool> crowded{false};
   std::vector<std::jthread> threads;
@@ -154,25 +153,26 @@ TEST(semaphore_waiting, is_overtaken_more_often_with_a_larger_b) {
   EXPECT_GT(got.most_overtaken, 64U);
   EXPECT_LE(got.most_overtaken, std::uint64_t{kgate::bounded_overtaking<>::overtakings_max});
 }
-// What keeps others from being slowed down: letting loose, lingering and keeping away are tried again and again only while they
-// pay.
-TEST(semaphore_habits, are_kept_while_they_pay_and_tried_seldom_after) {
-  kgate::habit tried;
-  const auto times_in = [&](std::uint64_t occasions) {
+// What keeps others from being slowed down: barging, lingering and backing off are tried again and again only while they pay.
+TEST(semaphore_adaptive_switch, stays_on_while_it_pays_and_is_tried_seldom_after) {
+  using kgate::detail::adaptive_switch;
+  adaptive_switch tried;
+  const auto times_in = [&](std::uint64_t epochs) {
     std::uint64_t count = 0;
-    for (std::uint64_t i = 1; i <= occasions; ++i) count += tried.worth_it(i) ? 1 : 0;
+    for (std::uint64_t i = 1; i <= epochs; ++i) count += tried.should_try(i) ? 1 : 0;
     return count;
   };
   for (std::uint64_t i = 0; i < 3; ++i) tried.learn(i, false);
   EXPECT_EQ(times_in(1024), 1024U) << "a few failures change nothing";
   for (int i = 0; i < 100; ++i) tried.learn(3, false);
-  EXPECT_EQ(times_in(1024), 512U) << "many on one occasion count once";
+  EXPECT_EQ(times_in(1024), 512U) << "many in one epoch count once";
   for (std::uint64_t i = 4; i < 100; ++i) tried.learn(i, false);
   EXPECT_EQ(times_in(1024), 1U);
   tried.learn(100, true);
   EXPECT_EQ(times_in(1024), 1024U) << "one success is enough";
-  EXPECT_TRUE(kgate::habit(kgate::habit::start::doubtful).worth_it(8));
-  EXPECT_FALSE(kgate::habit(kgate::habit::start::doubtful).worth_it(4));
+  const auto doubtful = adaptive_switch::start::doubtful;
+  EXPECT_TRUE(adaptive_switch().should_try(8, doubtful));
+  EXPECT_FALSE(adaptive_switch().should_try(4, doubtful));
 }
 
 TEST(semaphore_waiting, is_counted_if_asked_for) {

@@ -11,6 +11,16 @@ namespace kgate::detail {
   std::abort();
 }
 
+/// A documented exception; without exceptions the program stops.
+template <class Exception, class... Arguments>
+[[noreturn]] void throw_or_stop(Arguments&&... arguments) {
+#if defined(__cpp_exceptions)
+  throw Exception(static_cast<Arguments&&>(arguments)...);
+#else
+  contract_failed(Exception(static_cast<Arguments&&>(arguments)...).what(), "exceptions are off", 0);
+#endif
+}
+
 }  // namespace kgate::detail
 
 /// A programmer's error: the program stops with `what`, in every build type. Never for bad input, which gets an error

@@ -13,20 +13,28 @@
 
 namespace kgate {
 
+/// The number of the system call for the timespec of this program: 32-bit programs have one for each size of time_t.
+#if defined(SYS_futex_time64)
+inline constexpr long futex_call = sizeof(std::time_t) > sizeof(long) ? SYS_futex_time64 : SYS_futex;
+#else
+inline constexpr long futex_call = SYS_futex;
+#endif
+
 /// Whose threads meet at a word: those of one process, or all that map it.
 enum class futex_scope : int { process = FUTEX_PRIVATE_FLAG, machine = 0 };
 
 /// Sleeps while `word` holds `expected`. Returns after a wake-up, at once if the value differs, after a signal, and after
 /// `timeout` if one is given; the caller looks again in every case.
-inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
-                       const std::timespec* timeout = nullptr, futex_scope scope = futex_scope::process) noexcept {
-  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT | static_cast<int>(scope), expected, timeout, nullptr, 0);
+inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, const std::timespec* timeout = nullptr,
+                       futex_scope scope = futex_scope::process) noexcept {
+  ::syscall(futex_call, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT | static_cast<int>(scope), expected,
+            timeout, nullptr, 0);
 }
 
 /// Wakes up to `count` sleepers; how many there were.
 inline long futex_wake(std::atomic<std::uint32_t>& word, int count = INT_MAX,
                        futex_scope scope = futex_scope::process) noexcept {
-  return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE | static_cast<int>(scope), count,
+  return ::syscall(futex_call, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE | static_cast<int>(scope), count,
                    nullptr, nullptr, 0);
 }
 

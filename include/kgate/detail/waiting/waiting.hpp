@@ -6,15 +6,12 @@
 ///  - watch: a look at a variable that may go on for a while. Elsewhere one read.
 ///  - linger: looks that go on a while longer, and leave the processor to others in between. Elsewhere none.
 ///  - spinner: how many looks are worth it when a process looks by hand.
-///  - sleep and wake: a wait for one variable that may end at any time, so that the caller looks around; whoever changes the
-///    variable wakes the sleeper. A machine without it offers await_any.
-///  - nap: lets others run, when there is nothing to sleep on.
+///  - Caller: a process for the short parts of an operation. Elsewhere the process itself.
 ///  - give_way: a short delay after a collision. Elsewhere none.
-///  - keep_away and kept_away: a delay beside others who pass, and what came of it. Elsewhere none.
+///  - backoff_after_release: a delay beside others who pass. Elsewhere none.
 ///  - may_be_passed: whether a sleeper had better let others pass it until it runs. Elsewhere yes.
 ///  - notes: something worth counting happened. Elsewhere ignored.
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,24 +26,37 @@ struct standing {
   std::size_t in_line;
 };
 
-/// What can be counted. Those with a ticket concern the process that holds it; the last two say how many permits were let loose
-/// so far.
+/// What a process is to the usual, short part of an operation: the process itself, or where a machine has one, a smaller Caller
+/// that is passed by value, so that no stack is needed. process_of() is the process to go on with.
+template <class M>
+struct caller_type {
+  using type = typename M::Process&;
+};
+template <class M>
+requires requires { typename M::Caller; }
+struct caller_type<M> {
+  using type = typename M::Caller;
+};
+template <class M>
+using caller_of = typename caller_type<M>::type;
+template <class M>
+decltype(auto) process_of(caller_of<M> caller, [[maybe_unused]] const void* key) {
+  if constexpr (requires { typename M::Caller; })
+    return typename M::Process(caller, key);
+  else
+    return (caller);
+}
+
+/// What can be counted. Those with a ticket concern the process that holds it; the last two say how many permits were released
+/// for barging so far.
 enum class event : unsigned char {
-  arrival,     ///< stands in line with this ticket
+  arrival,     ///< is in line with this ticket
   no_arrival,  ///< handed it back, and is not in line
   wait,        ///< goes to sleep
   overtaking,  ///< got in past those in line
-  leaving,     ///< is about to hand back
   admission,   ///< admitted this ticket
-  waking,      ///< wakes the process with this ticket
   nudging,     ///< wakes the first in line, which may be passed until it runs
   nudged,      ///< was woken so, and runs
-};
-
-template <class M>
-concept SleepingMachine = Machine<M> && requires(typename M::template Var<std::uint32_t>& v, typename M::Process& p) {
-  M::sleep(p, v, std::uint32_t{0});
-  M::wake(p, v);
 };
 
 /// The last value seen of v: one for which done holds, or one seen when the process had looked long enough.
@@ -84,19 +94,6 @@ class spinner<M> : public M::Spinner {
   using M::Spinner::Spinner;
 };
 
-template <class M, class V>
-void wake([[maybe_unused]] typename M::Process& p, [[maybe_unused]] V& v) {
-  if constexpr (requires { M::wake(p, v); }) M::wake(p, v);
-}
-
-template <class M>
-void nap(typename M::Process& p) {
-  if constexpr (requires { p.nap(); })
-    p.nap();
-  else
-    p.pause();
-}
-
 /// Keeps out of the way of others for so many pauses, on a machine whose processes can be in each other's way.
 template <class P>
 void give_way([[maybe_unused]] P& p, [[maybe_unused]] int pauses) {
@@ -111,9 +108,8 @@ bool may_be_passed([[maybe_unused]] typename M::Process& p, [[maybe_unused]] std
     return true;
 }
 
-template <class M>
-void noted([[maybe_unused]] typename M::Process& p, [[maybe_unused]] event e,
-           [[maybe_unused]] std::uint64_t number = 0) {
+template <class M, class P>
+void noted([[maybe_unused]] P& p, [[maybe_unused]] event e, [[maybe_unused]] std::uint64_t number = 0) {
   if constexpr (requires { M::note(p, e, number); }) M::note(p, e, number);
 }
 

@@ -6,9 +6,7 @@
 /// ever.
 
 #include <cstdint>
-#include <type_traits>
 
-#include "kgate/algorithms/kgate.hpp"
 #include "lab/checker/model/machine.hpp"
 
 namespace kgate::lab {
@@ -24,10 +22,10 @@ class futex_word {
       : all_(memory, description, initial) {}
 
   cell read(Process& p) { return all_.rmw_seeing(p, unchanged, value); }
-  bool compare_and_swap(Process& p, cell expected, cell desired) {
+  template <class F>
+  cell rmw(Process& p, F f) {
     return all_.rmw_seeing(
-        p, [=](both v) { return value(v) == expected ? make(desired, sleepers(v)) : v; },
-        [=](both old) { return value(old) == expected; });
+        p, [f](both v) { return make(f(value(v)), sleepers(v)); }, value);
   }
   void sleep(Process& p, cell while_it_is) {
     const int me = p.id().value + 1;
@@ -62,43 +60,6 @@ class futex_word {
   }
 
   checker_machine::Var<both> all_;
-};
-
-struct futex_machine : checker_machine {
-  template <class T>
-  using Var = std::conditional_t<std::is_same_v<T, futex_word::cell>, futex_word, checker_machine::Var<T>>;
-
-  static void sleep(Process& p, futex_word& v, futex_word::cell while_it_is) { v.sleep(p, while_it_is); }
-  static void wake(Process& p, futex_word& v) { v.wake(p); }
-};
-static_assert(SleepingMachine<futex_machine>);
-
-/// The gate as it runs natively, words and all, with so many places in line; tickets wrap during the run.
-template <int b, int places>
-struct sleeping_gate : ticket_gate<futex_machine, b> {
-  using base = ticket_gate<futex_machine, b>;
-  sleeping_gate(checker_machine::Memory& memory, int /*N*/, int k)
-      : base(memory, places, k, base::layout::ticket_mask - 1) {}
-};
-
-/// Wrong: takes its place without regard to who sleeps there, admitted and not woken yet.
-template <int places>
-struct hasty_gate : sleeping_gate<0, places> {
-  using base = sleeping_gate<0, places>;
-  using base::base;
-  using typename base::Private;
-  using typename base::Process;
-  void acquire(Process& p, Private& mine) {
-    if (!this->enter(p, mine, 1)) {
-      const auto t = mine.t();
-      const auto c = this->at(t).read(p["3"]);
-      const auto seen = this->look(p);
-      if (base::layout::waits(seen, t) && base::layout::ahead(seen, t) < places)
-        this->at(t).compare_and_swap(p["4"], c, this->mark(t, place::waiting));
-      this->wait(p, mine);
-    }
-    p.live();
-  }
 };
 
 }  // namespace kgate::lab

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The packed word of kgate.hpp.
+/// The packed word of ticket_queue.hpp and bounded_barging.hpp.
 
 #include <cstdint>
 #include <limits>
@@ -9,23 +9,18 @@
 
 namespace kgate {
 
-/// How W, G and Q are packed. The tickets fill the word, so that they wrap by themselves.
-template <class Word = std::uint64_t, class Cell = std::uint32_t, int CountBits = 32>
-struct gate_layout {
+/// How W is packed: E, the tickets admitted, to the left, and C, bias less the free permits, to the right. Tickets fill the
+/// word, so that they wrap by themselves.
+template <class Word = std::uint64_t, int CountBits = 32>
+struct ticket_word {
   using word = Word;
-  using cell = Cell;
   static constexpr int ticket_bits = std::numeric_limits<word>::digits - CountBits;
-  static constexpr int tag_bits = std::numeric_limits<cell>::digits - 3;
-
-  /// Whether a sleeper looks at W from time to time. Without it waiting is local in the strict sense, and a leaver that dies
-  /// before its grant can leave a waiter asleep for ever: for study.
-  static constexpr bool looks_around = true;
 
   static constexpr word one_ticket = static_cast<word>(word{1} << CountBits);
   static constexpr word count_mask = static_cast<word>(one_ticket - 1);
   static constexpr word bias = static_cast<word>(word{1} << (CountBits - 1));
   static constexpr word ticket_mask = static_cast<word>(static_cast<word>(~word{0}) >> CountBits);
-  /// The most permits, and the most places in line.
+  /// The most permits, and the most tickets in line.
   static constexpr word permits_max = static_cast<word>(bias - 1);
 
   static constexpr word wrapped(word t) { return static_cast<word>(t & ticket_mask); }
@@ -37,7 +32,7 @@ struct gate_layout {
   }
   /// What to add to W to hand back n permits: n more tickets admitted, n fewer outstanding.
   static constexpr word handing_back(word n) { return static_cast<word>(n * static_cast<word>(one_ticket - 1)); }
-  /// Asked for in vain: how many tickets wait.
+  /// How many tickets wait.
   static constexpr word in_line(word v) { return C(v) > bias ? static_cast<word>(C(v) - bias) : word{0}; }
   static constexpr word free(word v) { return C(v) < bias ? static_cast<word>(bias - C(v)) : word{0}; }
   /// Whether w permits are free: C + w <= bias, asked of one bit.
@@ -51,6 +46,12 @@ struct gate_layout {
   /// How many tickets are to be admitted before t is.
   static constexpr word ahead(word v, word t) { return wrapped(static_cast<word>(t - E(v))); }
   static constexpr bool waits(word v, word t) { return ahead(v, t) < in_line(v); }
+  /// Whether every ticket below t is admitted.
+  static constexpr bool at_front(word v, word t) { return t == E(v) || !waits(v, t); }
+  /// Whether t was drawn before u, if fewer than half of all tickets lie between them.
+  static constexpr bool before(word t, word u) {
+    return wrapped(static_cast<word>(t - u)) > static_cast<word>(ticket_mask / 2);
+  }
 };
 
 }  // namespace kgate

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// k-exclusion by one packed word: one read-modify-write to enter and one to leave when nobody waits, a first-come
+/// first-enabled queue when somebody does.
+///
+/// Source       this project. The passive admission is that of Fischer, Lynch, Burns & Borodin 1979 (C6).
+/// Promises     k-exclusion, starvation freedom with at most k-1 crashes at any step, bounded exit, FIFO enabling. Waiting can be
+///              given up. A process may take several permits at once: it queues for all of them and nobody passes it
+///              (head-of-line). 2 remote references a passage alone on CC. Primitives: fetch-and-add, compare-and-swap.
+///              On a machine with a waiting room (detail/waiting/bucket.hpp) waiters sleep there; a process that crashes while it
+///              holds a bucket's lock stops those who wait: threads do not die without their process.
+/// Variables    W  (E, C)  E: tickets below E are admitted. C: bias - S, where S = free permits less tickets that wait; the next
+///                         ticket is E - S                                                           initially S = k
+/// Invariants   T1  E = X + k, where X counts permits handed back: W alone decides who is admitted
+///              T2  a ticket t in [E, E - S) is not admitted. remove_permits() moves E back; tickets below the largest E there
+///                  ever was stay "admitted once", and a ticket not among them is admitted only when, with it, at most k of
+///                  them have not left
+///              T3  after the step that gives a permit away a leaver touches the waiting room and nothing else (R3)
+///              T4  a ticket given up is handed back when its turn comes. Until then the waiter behind it carries it: a waiter
+///                  stands for the tickets [first, last], of which the last w are its own
+/// Doorway      up to the ticket. A process that finds no permit free and nobody queued hands the ticket back and spins a
+///              bounded while before it draws for good: meanwhile it is not queued, and whoever comes may take what gets free
+/// Deviations   none. Limits: tickets wrap. Fewer than half of all tickets may be in line at a time.
+/// Memory model sequential consistency; R1 needs it
+/// Evidence     tests/semaphore: model_test (all promises at N=3 k=1,2 and N=4 k=2,3, tickets wrapping), room_model_test (with
+///              the waiting room and the kernel's way to sleep: giving up, weights, resizing, destruction right after the
+///              last acquire, mutants), stress_test, waiting_test, lifetime_test and misuse_test on real threads
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "kgate/algorithms/ticket_word.hpp"
+#include "kgate/detail/machine.hpp"
+#include "kgate/detail/waiting/bucket.hpp"
+#include "kgate/detail/waiting/waiting.hpp"
+
+namespace kgate {
+
+/// How a registered waiter may be treated by those who leave.
+enum class waiter_state : unsigned char {
+  waiting,       ///< sleeps, or is about to
+  nudged,        ///< the same, and a bargeable permit was announced to it
+  handoff_only,  ///< the next permit is for it: nobody may barge past it
+};
+
+/// A waiter as its line describes it: stands for the tickets [first, last], of which the last `weight` are its own.
+template <class Word>
+struct line_entry {
+  Word first = 0;
+  Word last = 0;
+  Word weight = 1;
+  Word stamp = 0;
+  waiter_state state = waiter_state::waiting;
+  bool exists = false;
+};
+
+/// @tparam Barging  what adds barging to it (bounded_barging.hpp), or void
+template <class M, class L = ticket_word<>, class Barging = void>
+class ticket_queue {
+ public:
+  using Process = typename M::Process;
+  using layout = L;
+  using word = typename L::word;
+  using WordVar = typename M::template Var<word>;
+  using entry = line_entry<word>;
+  using Caller = caller_of<M>;
+
+  enum class giving_up : unsigned char {
+    no,
+    not_yet,   ///< the ticket behind it is about to be registered, or handed back
+    admitted,  ///< too late
+    done,
+  };
+  /// One request.
+  struct Private {
+    word last = 0;   ///< the last of its tickets: when it is admitted, all are
+    word w = 1;      ///< how many
+    word ahead = 0;  ///< tickets in line before it when they were drawn
+    word stamp = 0;  ///< for barging
+    giving_up gives_up = giving_up::no;
+    bool counted = false;  ///< for barging
+  };
+
+  /// `first` is the first ticket: tests start near the wrap.
+  constexpr ticket_queue(typename M::Memory& memory, int /*N*/, int k, word first = 0)
+      : W(memory, {.name = "W"}, L::make(L::wrapped(first), static_cast<word>(k))) {}
+
+  void acquire(Process& p, Private& mine) {
+    if (!enter(p, mine, 1)) [[unlikely]]
+      wait(p, mine);
+    p.live();
+  }
+  void release(Process& p, Private&) {
+    [[maybe_unused]] auto frame = p.frame();
+    release(p, 1, L::permits_max);
+  }
+
+  /// Takes w permits, waiting for them in line. False: expired() held first, and nothing is taken.
+  template <class Expired>
+  bool acquire(Caller p, word w, Expired expired) {
+    const word old = W.fetch_add(p["1"], w);
+    if (!L::had_free(old, w)) [[unlikely]]
+      return acquire_drawn(p, old, w, expired);
+    return true;
+  }
+
+  /// The same in two parts. Draws w tickets. True: inside. False: wait() next.
+  bool enter(Process& p, Private& mine, word w) {
+    const word old = W.fetch_add(p["1"], w);
+    if (!L::had_free(old, w)) [[unlikely]]
+      return enter_drawn(p, mine, old, w);
+    p.doorway_end();
+    return true;
+  }
+
+  /// Takes w permits if they are free now.
+  bool try_enter(Process& p, word w) {
+    for (;;) {
+      const word seen = W.read(p["1r"]);
+      if (!L::had_free(seen, w)) return false;
+      if (W.compare_and_swap(p["1c"], seen, static_cast<word>(seen + w))) return true;
+    }
+  }
+
+  /// Queued until admitted.
+  void wait(Process& p, Private& mine) {
+    wait(p, mine, [] { return false; });
+  }
+  /// Queued until admitted: true. False: expired() held, and tickets and permits are given up.
+  template <class Expired>
+  bool wait(Process& p, Private& mine, Expired&& expired) {
+    if (linger<M>(p["2l"], W, admits(mine.last), standing_of(mine.last))) return true;
+    return wait_registered(p, mine, expired);
+  }
+
+  /// Hands n of at most k permits back, first of all to those in line. k is only a hint, read before: this object may be gone
+  /// as soon as the permits are given away. False if there seem to be more than k now.
+  bool release(Caller p, word n, word k) {
+    const word old = put_back(p["8"], n);
+    // The usual case: these were all that were out, and nobody is in line.
+    if (!L::had_out(old, k, n)) [[unlikely]]
+      return finish_release(p, old, n, k);
+    return true;
+  }
+
+  /// Puts n more permits into use.
+  void add_permits(Process& p, word n) { hand_back(p, n); }
+  /// Takes n permits out of use, free ones first. Those inside and those admitted already stay; until as many have left, nobody
+  /// else is admitted (T2). No registered waiter is admitted when E goes back.
+  /// W as it was.
+  word remove_permits(Process& p, word n) {
+    const word back = static_cast<word>(word{0} - L::handing_back(n));
+    if constexpr (!detail::RoomMachine<M>) {
+      return W.fetch_add(p["13"], back);
+    } else {
+      using protocol = detail::bucket_protocol<M>;
+      auto& b = M::bucket_of(p, *this);
+      typename M::Taken taken;
+      protocol::lock(p, b);
+      word seen = 0;
+      do {
+        serve(p, b, taken);
+        seen = W.read(p["13r"]);
+      } while (first_is_admitted(p, b, seen) || !W.compare_and_swap(p["13"], seen, static_cast<word>(seen + back)));
+      protocol::open(p, b, self(), taken);
+      return seen;
+    }
+  }
+
+  /// What the room knows this object by.
+  const void* key() const noexcept { return this; }
+  /// W of the moment.
+  word look(Process& p) { return W.read(p["W"]); }
+
+  /// What the room calls under the lock of this object's bucket: takes out of the line who is admitted, and hands back tickets
+  /// given up whose turn has come (T4). Doing it twice does no harm.
+  template <class Bucket, class Taken>
+  void serve(Process& p, Bucket& b, Taken& taken) {
+    for (;;) {
+      const entry front = b.front(p["s1"], *this);
+      if (!front.exists) return;
+      const word seen = W.read(p["s2"]);
+      const word carried = carried_by(front);
+      if (!L::waits(seen, front.last)) {
+        b.pop_front(p["s3"], *this, taken);
+        if (carried > 0) put_back(p["s5"], carried);
+      } else if (carried > 0 && L::at_front(seen, front.first)) {
+        b.drop_carried(p["s6"], *this);
+        put_back(p["s7"], carried);
+      } else if constexpr (barging) {
+        if (!self().serve_bargeable(p, b, front, seen)) return;
+      } else {
+        return;
+      }
+    }
+  }
+
+ protected:
+  static constexpr bool barging = !std::is_void_v<Barging>;
+  using self_type = std::conditional_t<barging, Barging, ticket_queue>;
+  self_type& self() { return static_cast<self_type&>(*this); }
+
+  static auto admits(word t) {
+    return [t](word v) { return !L::waits(v, t); };
+  }
+  static auto standing_of(word t) {
+    return [t](word v) {
+      return standing{t, static_cast<std::size_t>(L::ahead(v, t)), static_cast<std::size_t>(L::in_line(v))};
+    };
+  }
+  static word carried_by(const entry& e) { return L::wrapped(static_cast<word>(e.last + 1 - e.weight - e.first)); }
+  static word tickets_of(const entry& e) { return L::wrapped(static_cast<word>(e.last + 1 - e.first)); }
+
+  /// n more tickets are admitted; W as it was. `p` carries the label.
+  template <class P>
+  word put_back(P& p, word n) {
+    if constexpr (requires { M::before_release(p, W, L::E); }) M::before_release(p, W, L::E);
+    const word old = W.fetch_add(p, L::handing_back(n));
+    for (word i = 0; i < std::min(n, L::in_line(old)); ++i)
+      noted<M>(p, event::admission, L::wrapped(static_cast<word>(L::E(old) + i)));
+    return old;
+  }
+  void hand_back(Process& p, word n) {
+    if (L::in_line(put_back(p["12"], n)) > 0) visit_room(p);
+  }
+  /// After W went from `old` to n more permits: somebody was in line, or others are inside. Touches nothing of this object.
+  [[gnu::noinline]] bool finish_release(Caller caller, word old, word n, word k) {
+    auto&& p = process_of<M>(caller, key());
+    if (L::in_line(old) > 0) {
+      visit_room(p);
+      return true;
+    }
+    if (static_cast<word>(L::C(old) + k) <= static_cast<word>(L::bias + n) && !L::had_out(old, k, n)) return false;
+    if constexpr (requires { p.backoff_after_release(L::E(old)); }) p.backoff_after_release(L::E(old));
+    return true;
+  }
+  void visit_room(Process& p) {
+    if constexpr (detail::RoomMachine<M>) detail::bucket_protocol<M>::visit(p, M::bucket_of(p, *this), self());
+  }
+
+  template <class Expired>
+  [[gnu::noinline]] bool acquire_drawn(Caller caller, word old, word w, Expired expired) {
+    auto&& p = process_of<M>(caller, key());
+    Private mine;
+    return enter_drawn(p, mine, old, w) || self().wait(p, mine, expired);
+  }
+  /// The tickets drawn do not admit at once. If nobody else is in line they are handed back, and the process spins first.
+  bool enter_drawn(Process& p, Private& mine, word old, word w) {
+    note_tickets(p, mine, old, w);
+    if (w == 1 && L::in_line(old) == 0 && W.compare_and_swap(p["1u"], static_cast<word>(old + 1), old)) {
+      noted<M>(p, event::no_arrival);
+      return enter_spinning(p, mine, 1);
+    }
+    p.doorway_end();
+    return false;
+  }
+  bool enter_spinning(Process& p, Private& mine, word w) {
+    mine.w = w;
+    if (w == 1 && spin_before_queueing(p)) {
+      p.doorway_end();
+      return true;
+    }
+    if constexpr (barging) self().note_stamp(p, mine);
+    const word old = W.fetch_add(p["1v"], w);
+    p.doorway_end();
+    if (L::had_free(old, w)) return true;
+    note_tickets(p, mine, old, w);
+    return false;
+  }
+  void note_tickets(Process& p, Private& mine, word old, word w) {
+    mine.w = w;
+    mine.last = L::wrapped(static_cast<word>(L::next_ticket(old) + w - 1));
+    mine.ahead = L::ahead(old, mine.last);
+    noted<M>(p, event::arrival, mine.last);
+  }
+
+  /// Tries for a permit a while before it draws a ticket: a thread that runs can use one at once. Gives way when enough have left
+  /// meanwhile, and where nobody may be overtaken, when somebody is in line.
+  [[gnu::noinline]] bool spin_before_queueing(Process& p) {
+    word seen = 0;
+    if (take_any(p, seen)) return true;
+    const word first = L::E(seen);
+    spinner<M> spin(p);
+    for (int gap = 1; spin.again(gap); gap = std::min(2 * gap, 32)) {  // every look takes the word away from its user
+      if (take_any(p, seen)) return spin.won();
+      if (L::in_line(seen) > 0 && !may_pass_line(p, seen)) break;
+      if (L::wrapped(static_cast<word>(L::E(seen) - first)) > passages_max()) break;
+    }
+    return false;
+  }
+  /// How many may leave before a spinning process draws its ticket.
+  static constexpr word passages_max() {
+    if constexpr (barging) return Barging::spin_passages_max;
+    return std::min<word>(64, L::ticket_mask / 4);
+  }
+  bool may_pass_line([[maybe_unused]] Process& p, [[maybe_unused]] word seen) {
+    if constexpr (barging) return self().may_barge(p, seen);
+    return false;
+  }
+  /// Takes a permit if there is one; `seen` is W as it was.
+  bool take_any(Process& p, word& seen) {
+    if constexpr (barging) {
+      if (self().take_bargeable_if_any(p)) return true;
+    }
+    seen = W.read(p["32"]);
+    return L::had_free(seen, 1) && W.compare_and_swap(p["33"], seen, static_cast<word>(seen + 1));
+  }
+
+  template <class Bucket>
+  bool first_is_admitted(Process& p, Bucket& b, word seen) {
+    const entry front = b.front(p["13f"], *this);
+    return front.exists && !L::waits(seen, front.last);
+  }
+
+  template <class Expired>
+  bool wait_registered(Process& p, Private& mine, Expired& expired) {
+    if (!L::waits(watch<M>(p["2"], W, admits(mine.last), standing_of(mine.last)), mine.last)) return true;
+    if constexpr (!detail::RoomMachine<M>) {
+      W.await(p["2w"], admits(mine.last));
+      return true;
+    } else {
+      typename M::Waiter me(p, self());
+      auto& b = M::bucket_of(p, *this);
+      if (!register_waiter(p, b, me, mine)) return true;
+      if (!sleep_until_served(p, b, me, mine, expired)) return false;
+      if constexpr (requires { p.waited(mine.last, mine.ahead); }) p.waited(mine.last, mine.ahead);
+      return true;
+    }
+  }
+
+  /// False if it is admitted and need not wait.
+  template <class Bucket, class Waiter>
+  bool register_waiter(Process& p, Bucket& b, Waiter& me, const Private& mine) {
+    using protocol = detail::bucket_protocol<M>;
+    typename M::Taken taken;
+    protocol::lock(p, b);
+    b.announce(p["3"]);  // R1
+    if constexpr (barging) {
+      if (self().hand_back_bargeable(p)) serve(p, b, taken);
+    }
+    const bool waits = L::waits(W.read(p["4"]), mine.last);
+    if (waits) {
+      entry e{.first = L::wrapped(static_cast<word>(mine.last + 1 - mine.w)), .last = mine.last, .weight = mine.w};
+      e.stamp = mine.stamp;
+      if constexpr (barging) e.state = self().state_to_wait_in(p, mine);
+      b.insert(p["5"], *this, me, e);
+    } else {
+      b.retract(p["5c"]);
+    }
+    protocol::open(p, b, self(), taken);
+    return waits;
+  }
+
+  template <class Bucket, class Waiter, class Expired>
+  bool sleep_until_served(Process& p, Bucket& b, Waiter& me, Private& mine, Expired& expired) {
+    using namespace detail::waiter_word;
+    for (;;) {
+      p.live(mine.last, mine.w, mine.stamp, mine.gives_up, mine.counted);
+      std::uint32_t seen = me.read(p["6"]);
+      if ((seen & woken) != 0) return true;
+      if ((seen & interrupted) != 0) seen = me.clear(p["6i"], interrupted);
+      if (expired()) {
+        mine.gives_up = give_up(p, b, me, mine);
+        if (mine.gives_up == giving_up::done) return false;
+        if (mine.gives_up == giving_up::admitted) {
+          me.await_woken(p["6w"]);
+          return true;
+        }
+        p.pause();
+        continue;
+      }
+      if constexpr (barging) {
+        if ((seen & nudged) != 0) {
+          if (self().spin_after_wake(p, b, me)) return true;
+          continue;
+        }
+      }
+      M::sleep(p["6s"], me, seen);
+    }
+  }
+
+  template <class Bucket, class Waiter>
+  [[gnu::noinline]] giving_up give_up(Process& p, Bucket& b, Waiter& me, const Private& mine) {
+    using protocol = detail::bucket_protocol<M>;
+    typename M::Taken taken;
+    protocol::lock(p, b);
+    const giving_up how = give_up_locked(p, b, me, mine, taken);
+    protocol::open(p, b, self(), taken);
+    return how;
+  }
+  template <class Bucket, class Waiter, class Taken>
+  giving_up give_up_locked(Process& p, Bucket& b, Waiter& me, const Private& mine, Taken& taken) {
+    const entry at = b.find(p["15"], *this, me);
+    if (!at.exists) return giving_up::admitted;
+    for (;;) {
+      const word seen = W.read(p["16"]);
+      if (!L::waits(seen, mine.last)) {
+        serve(p, b, taken);
+        return giving_up::admitted;
+      }
+      const word count = tickets_of(at);
+      if (L::at_front(seen, at.first)) {
+        b.remove(p["21"], me);
+        put_back(p["17"], count);
+        serve(p, b, taken);
+        return giving_up::done;
+      }
+      if (L::next_ticket(seen) == L::wrapped(static_cast<word>(at.last + 1))) {  // last in line: hand the tickets back
+        if (!W.compare_and_swap(p["18"], seen, static_cast<word>(seen - count))) continue;
+        b.remove(p["21"], me);
+        return giving_up::done;
+      }
+      return b.leave_to_successor(p["19"], *this, me) ? giving_up::done : giving_up::not_yet;
+    }
+  }
+
+  WordVar W;
+};
+
+/// What the catalogue lists: FIFO, with a word that every machine can wait for.
+template <class M>
+using kgate_fifo = ticket_queue<M>;
+
+}  // namespace kgate

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// One bucket of the waiting room: how threads that wait and threads that leave meet, as a text over a machine.
+///
+/// The room is where everything that waits inside one process waits. It has a fixed number of buckets of memory that is never
+/// given back; a semaphore's waiters are all in the bucket of its address, in ticket order.
+///
+/// Variables    lock    bits: locked; again: somebody came while it was locked; contended: somebody sleeps on the lock
+///              count   how many waiters the bucket holds; written under the lock only
+///              line    the waiters; only under the lock
+/// Invariants   R1  a waiter raises `count` (announce) before it reads W; a leaver changes W before it reads `count`. So one of
+///                  the two sees the other
+///              R2  a leaver never waits for the lock: where it is held it sets `again`, and the holder serves every line of
+///                  the bucket once more before it opens. So a release may run in a signal handler
+///              R3  W of a semaphore is touched by others than its callers only under the lock while a waiter of that address
+///                  is in the line, or has been taken out of it and not been woken yet. Its acquire has not returned, so the
+///                  semaphore exists. The address alone proves nothing: another semaphore may be there by now
+///              R4  a waiter taken out of the line is woken by the thread that took it, after the lock is open; that store is
+///                  the last touch of its memory
+/// Memory model sequential consistency; R1 needs it
+/// Evidence     tests/semaphore: room_model_test (all schedules, with mutants of R1, R2 and R3), lifetime_test (delays put
+///              in at every step)
+///
+/// A machine with a room (RoomMachine) has the types Bucket (with the members above; line operations are named in
+/// native_room.hpp), Waiter and Taken, and bucket_of(p, algorithm).
+
+#include <concepts>
+#include <cstdint>
+
+namespace kgate::detail {
+
+template <class M>
+concept RoomMachine = requires {
+  typename M::Bucket;
+  typename M::Waiter;
+  typename M::Taken;
+};
+
+/// What a waiter's word says. The bits are only ever added, but for `nudged`, which the waiter takes away.
+namespace waiter_word {
+inline constexpr std::uint32_t asleep = 0;
+inline constexpr std::uint32_t woken = 1;        ///< taken out of the line: the last touch by others
+inline constexpr std::uint32_t interrupted = 2;  ///< something other than an admission is to be looked at
+inline constexpr std::uint32_t nudged = 4;       ///< there is a bargeable permit
+}  // namespace waiter_word
+
+template <class M>
+struct bucket_protocol {
+  using Process = typename M::Process;
+  using Bucket = typename M::Bucket;
+  using Taken = typename M::Taken;
+  static constexpr std::uint32_t locked = 1, again = 2, contended = 4;
+
+  /// Waits for the lock. Not for leavers.
+  static void lock(Process& p, Bucket& b) {
+    [[maybe_unused]] auto frame = p.frame();
+    if constexpr (requires { M::before_lock(p, b); }) M::before_lock(p, b);
+    for (std::uint32_t as = locked;; as = locked | contended) {
+      p.live(as);
+      const std::uint32_t old =
+          b.lock.rmw(p["b1"], [as](std::uint32_t v) { return (v & locked) != 0 ? v | contended : v | as; });
+      if ((old & locked) == 0) return;
+      M::sleep_for_lock(p["b2"], b.lock, old | contended);
+    }
+  }
+
+  /// Takes the lock if it is open.
+  static bool try_lock(Process& p, Bucket& b) {
+    return (b.lock.rmw(p["b3"], [](std::uint32_t v) { return v | locked; }) & locked) == 0;
+  }
+
+  /// After W changed: wakes those of `algorithm` that were admitted, or leaves that to whoever holds the lock.
+  template <class Algorithm>
+  static void visit(Process& p, Bucket& b, Algorithm& algorithm) {
+    [[maybe_unused]] auto frame = p.frame();
+    if (b.announced(p["b4"]) == 0) return;
+    const std::uint32_t old =
+        b.lock.rmw(p["b5"], [](std::uint32_t v) { return (v & locked) != 0 ? v | again : v | locked; });
+    if ((old & locked) != 0) return;
+    Taken taken;
+    M::serve(p, b, algorithm, taken);
+    open(p, b, algorithm, taken);
+  }
+
+  /// Opens the lock, after serving all lines as often as somebody asked for it, and wakes those taken out.
+  template <class Algorithm>
+  static void open(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken) {
+    for (;;) {
+      const std::uint32_t old = b.lock.rmw(p["b6"], [](std::uint32_t v) { return (v & again) != 0 ? v & ~again : 0U; });
+      if ((old & again) == 0) {
+        if ((old & contended) != 0) M::wake(p["b7"], b.lock);
+        break;
+      }
+      M::serve_all(p, b, algorithm, taken);
+    }
+    taken.wake_all(p);
+  }
+};
+
+}  // namespace kgate::detail

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The waiting room of this process: buckets of memory that is never given back, and the waiters in them, small objects on the
+/// stack of their thread (or wherever they live until they are woken).
+///
+/// There is one room in a process, however many shared objects include this header: it is a symbol of the kind that the dynamic
+/// linker binds once even for objects opened with RTLD_LOCAL or compiled with hidden visibility (STB_GNU_UNIQUE). GCC makes such
+/// symbols for inline variables, clang does not, so it is defined by hand. dlmopen makes a second room, as it makes a second C
+/// library: semaphores must not be shared with such a namespace. Where the dynamic linker does not know the kind (musl) the
+/// symbol is an ordinary global one.
+///
+/// fork: in the child the room is empty. A semaphore that no other thread used when fork was called works in the child as a copy;
+/// tickets and permits of threads that are not in the child never come back.
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "kgate/detail/cache_line.hpp"
+#include "kgate/detail/waiting/adaptive_state.hpp"
+#include "kgate/detail/waiting/bucket.hpp"
+#include "kgate/detail/waiting/futex.hpp"
+#include "kgate/detail/waiting/native_var.hpp"
+
+namespace kgate {
+enum class waiter_state : unsigned char;
+}
+
+namespace kgate::detail {
+
+class native_bucket;
+class taken_waiters;
+
+/// Something that waits, in the line of its semaphore. It may be a thread asleep on `word`, or have a function that is called
+/// once it has been taken out of the line.
+struct native_waiter {
+  using serve_function = void (*)(native_waiter& first, native_bucket&, taken_waiters&);
+  using resume_function = void (*)(native_waiter&) noexcept;
+
+  const void* key = nullptr;       ///< the semaphore's queue
+  serve_function serve = nullptr;  ///< what serves the line of that semaphore
+  void* context = nullptr;         ///< for serve
+  native_waiter* next = nullptr;   ///< in the ring, in ticket order
+  native_waiter* previous = nullptr;
+  native_waiter* next_ring = nullptr;  ///< of the first in the ring
+  std::uint32_t first = 0, last = 0, weight = 1, stamp = 0;
+  waiter_state state{};
+  std::atomic<std::uint32_t> word{waiter_word::asleep};
+  resume_function resume = nullptr;  ///< null: a thread
+
+  /// Adds to what the word says, and wakes the thread. If `bits` has `woken`, nothing of this object is touched afterwards.
+  void notify(std::uint32_t bits) noexcept {
+    std::atomic<std::uint32_t>* const address = &word;
+    address->fetch_or(bits, std::memory_order_seq_cst);
+    futex_wake(*address, 1);
+  }
+};
+
+/// Waiters taken out of their line, to be woken when the bucket's lock is open.
+class taken_waiters {
+ public:
+  void add(native_waiter& w) noexcept {
+    w.next = nullptr;
+    (last_ != nullptr ? last_->next : first_) = &w;
+    last_ = &w;
+  }
+  template <class P>
+  void wake_all(P& p) noexcept {
+    while (first_ != nullptr) {
+      native_waiter& w = *first_;
+      first_ = w.next;
+      if (w.resume != nullptr)
+        w.resume(w);
+      else
+        static_cast<void>(p["w1"]), w.notify(waiter_word::woken);
+    }
+    last_ = nullptr;
+  }
+
+ private:
+  native_waiter* first_ = nullptr;
+  native_waiter* last_ = nullptr;
+};
+
+/// One bucket. The line of a semaphore is a ring of its waiters in ticket order; the rings of a bucket are a list. All members
+/// but `lock`, the count and `learned` only under the lock. All zero bits are an empty bucket.
+class alignas(2 * cache_line) native_bucket {
+ public:
+  native_var<std::uint32_t> lock;
+
+  template <class P>
+  std::uint32_t announced(P&) const noexcept {
+    return count_.load(std::memory_order_seq_cst);
+  }
+  template <class P>
+  void announce(P&) noexcept {
+    count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);  // before W is read (R1)
+  }
+  template <class P>
+  void retract(P&) noexcept {
+    one_less();
+  }
+  template <class P, class Algorithm>
+  typename Algorithm::entry front(P&, Algorithm& of) noexcept {
+    const native_waiter* w = ring(of.key());
+    return w != nullptr ? entry_of<typename Algorithm::entry>(*w) : typename Algorithm::entry{};
+  }
+  template <class P, class Algorithm>
+  void pop_front(P&, Algorithm& of, taken_waiters& taken) noexcept {
+    native_waiter& w = *ring(of.key());
+    unlink(w);
+    taken.add(w);
+  }
+  template <class P, class Algorithm>
+  void drop_carried(P&, Algorithm& of) noexcept {
+    native_waiter& w = *ring(of.key());
+    w.first = w.last + 1 - w.weight;
+  }
+  template <class P, class Algorithm>
+  void insert(P&, Algorithm& of, native_waiter& me, const typename Algorithm::entry& e) noexcept {
+    me.first = static_cast<std::uint32_t>(e.first);
+    me.last = static_cast<std::uint32_t>(e.last);
+    me.weight = static_cast<std::uint32_t>(e.weight);
+    me.stamp = static_cast<std::uint32_t>(e.stamp);
+    me.state = e.state;
+    link(of.key(), me);
+  }
+  template <class P, class Algorithm>
+  typename Algorithm::entry find(P&, Algorithm&, const native_waiter& me) const noexcept {
+    return me.previous != nullptr ? entry_of<typename Algorithm::entry>(me) : typename Algorithm::entry{};
+  }
+  template <class P>
+  void remove(P&, native_waiter& me) noexcept {
+    unlink(me);
+  }
+  /// The ticket after ours is that of the next waiter, which from now on stands for ours too; else nothing changes.
+  template <class P, class Algorithm>
+  bool leave_to_successor(P&, Algorithm& of, native_waiter& me) noexcept {
+    native_waiter& after = *me.next;
+    if (&after == ring(of.key()) || after.first != me.last + 1) return false;
+    after.first = me.first;
+    unlink(me);
+    return true;
+  }
+  /// The first waiter in this state, told so by `bits` in its word.
+  template <class P, class Algorithm>
+  void set_front_state(P&, Algorithm& of, waiter_state s, std::uint32_t bits) noexcept {
+    native_waiter& w = *ring(of.key());
+    w.state = s;
+    w.notify(bits);
+  }
+  template <class P>
+  void set_state(P&, native_waiter& me, waiter_state s) noexcept {
+    me.state = s;
+  }
+
+  /// Calls f for every waiter of `key`.
+  template <class F>
+  void for_each(const void* key, F&& f) {
+    native_waiter* const first = ring(key);
+    if (first == nullptr) return;
+    native_waiter* w = first;
+    do {
+      native_waiter* const next = w->next;
+      f(*w);
+      w = next;
+    } while (w != first);
+  }
+  void serve(const void* key, taken_waiters& taken) {
+    if (native_waiter* const first = ring(key)) first->serve(*first, *this, taken);
+  }
+  void serve_all(taken_waiters& taken) {
+    for (native_waiter* first = rings_; first != nullptr;) {
+      native_waiter* const next = first->next_ring;
+      first->serve(*first, *this, taken);
+      first = next;
+    }
+  }
+  /// In the child of a fork.
+  void forget_all() noexcept {
+    lock.atomic().store(0);
+    count_.store(0);
+    rings_ = nullptr;
+  }
+
+ private:
+  template <class Entry>
+  static Entry entry_of(const native_waiter& w) noexcept {
+    return {w.first, w.last, w.weight, w.stamp, w.state, true};
+  }
+  native_waiter** ring_slot(const void* key) noexcept {
+    native_waiter** at = &rings_;
+    while (*at != nullptr && (*at)->key != key) at = &(*at)->next_ring;
+    return at;
+  }
+  native_waiter* ring(const void* key) noexcept { return *ring_slot(key); }
+  static bool before(std::uint32_t t, std::uint32_t u) noexcept { return static_cast<std::int32_t>(t - u) < 0; }
+  void link(const void* key, native_waiter& me) noexcept {
+    native_waiter** const slot = ring_slot(key);
+    native_waiter* const first = *slot;
+    if (first == nullptr) {
+      me.next = me.previous = &me;
+      me.next_ring = nullptr;
+      *slot = &me;
+      return;
+    }
+    native_waiter* after = first;  // comes behind me; the first if I am the last
+    bool becomes_first = false;
+    while (before(me.last, after->previous->last)) {
+      after = after->previous;
+      if (after == first) {
+        becomes_first = true;
+        break;
+      }
+    }
+    me.next = after;
+    me.previous = after->previous;
+    me.previous->next = after->previous = &me;
+    if (becomes_first) {
+      me.next_ring = first->next_ring;
+      *slot = &me;
+    }
+  }
+  /// A leaver that sees the old count only looks in vain.
+  void one_less() noexcept { count_.store(count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
+  void unlink(native_waiter& me) noexcept {
+    one_less();
+    native_waiter** const slot = ring_slot(me.key);
+    if (*slot == &me) {
+      if (me.next == &me) {
+        *slot = me.next_ring;
+      } else {
+        me.next->next_ring = me.next_ring;
+        *slot = me.next;
+      }
+    }
+    me.previous->next = me.next;
+    me.next->previous = me.previous;
+    me.next = me.previous = nullptr;
+  }
+
+  std::atomic<std::uint32_t> count_{0};
+  native_waiter* rings_ = nullptr;
+
+ public:
+  alignas(cache_line) adaptive_state learned;
+};
+
+struct native_room {
+  static constexpr std::size_t buckets_log2 = 7, size = std::size_t{1} << (buckets_log2 + 7);
+  native_bucket buckets[std::size_t{1} << buckets_log2];
+
+  native_bucket& bucket_of(const void* key) noexcept {
+    const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key));
+    return buckets[(address >> 4) * 0x9E3779B97F4A7C15U >> (64 - buckets_log2)];
+  }
+};
+static_assert(sizeof(native_bucket) == 2 * cache_line && sizeof(native_room) == native_room::size);
+
+}  // namespace kgate::detail
+
+// The room's memory, in the one object file of the many that define it that the linker takes.
+asm(R"(
+  .pushsection .bss.kgate_waiting_room_1,"awG",%nobits,kgate_waiting_room_1,comdat
+  .balign 128
+  .type kgate_waiting_room_1,%gnu_unique_object
+  .size kgate_waiting_room_1,16384
+kgate_waiting_room_1:
+  .zero 16384
+  .popsection
+)");
+static_assert(kgate::detail::native_room::size == 16384);
+
+extern "C" [[gnu::visibility("default")]] kgate::detail::native_room kgate_waiting_room_1;
+
+namespace kgate::detail {
+
+inline native_room& this_room() noexcept { return kgate_waiting_room_1; }
+
+/// Sees to it that the room is empty in the child of a fork.
+inline void forget_waiters_after_fork() noexcept {
+  static const int once = ::pthread_atfork(nullptr, nullptr, [] {
+    for (native_bucket& b : this_room().buckets) b.forget_all();
+  });
+  static_cast<void>(once);
+}
+
+}  // namespace kgate::detail

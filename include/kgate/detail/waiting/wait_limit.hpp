@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// When a thread gives up waiting, and arithmetic with times that cannot overflow.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <stop_token>
+
+namespace kgate::detail {
+
+struct wait_limit {
+  using clock = std::chrono::steady_clock;
+  clock::time_point deadline = clock::time_point::max();
+  const std::stop_token* stop = nullptr;
+
+  bool has_deadline() const noexcept { return deadline != clock::time_point::max(); }
+  bool expired() const noexcept {
+    return (stop != nullptr && stop->stop_requested()) || (has_deadline() && clock::now() >= deadline);
+  }
+};
+
+/// `timeout` from now, for any duration: max() if that is too far, now if it is not positive or not a number.
+template <class Rep, class Period>
+wait_limit::clock::time_point deadline_after(const std::chrono::duration<Rep, Period>& timeout) noexcept {
+  using clock = wait_limit::clock;
+  using seconds = std::chrono::duration<long double>;
+  const clock::time_point now = clock::now();
+  const seconds wanted(timeout);
+  if (!(wanted.count() > 0)) return now;
+  if (wanted >= seconds(clock::time_point::max() - now) - seconds(1)) return clock::time_point::max();
+  return now + std::chrono::ceil<clock::duration>(timeout);
+}
+
+/// How long it is until `when`, for any time of any clock; at most a hundred days, so that the caller asks again.
+template <class Clock, class Duration>
+std::chrono::nanoseconds time_until(const std::chrono::time_point<Clock, Duration>& when) noexcept {
+  using seconds = std::chrono::duration<long double>;
+  constexpr std::chrono::hours most(2400);
+  const auto now = Clock::now();
+  const seconds left = seconds(when.time_since_epoch()) - seconds(now.time_since_epoch());
+  if (!(left.count() > 0)) return std::chrono::nanoseconds(0);
+  if (left >= seconds(most)) return most;
+  return std::chrono::ceil<std::chrono::nanoseconds>(left);
+}
+
+}  // namespace kgate::detail
