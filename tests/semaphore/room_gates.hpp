@@ -265,9 +265,9 @@ class reused_in_room : public in_room<Queue> {
 };
 
 /// Process 0 has two permits when it begins, one of which it takes out of use: so those who queue up are behind one who is inside.
-/// It hands back one after the other, or both at once. The others, if they come after that, acquire; process 1 may give up, and then passes by. To
+/// It hands back one after the other. The others, if they come after that, acquire; process 1 may give up, and then passes by. To
 /// be checked with k = N.
-template <class Queue, bool AtOnce = false>
+template <class Queue>
 class one_gives_up_in_room : public in_room<Queue> {
  public:
   using base = in_room<Queue>;
@@ -292,8 +292,8 @@ class one_gives_up_in_room : public in_room<Queue> {
     room_machine::current = &this->room_;
     [[maybe_unused]] auto frame = p.frame();
     if (mine.passes_by) return;
-    this->queue_.release(p, AtOnce && p.id().value == 0 ? 2 : 1, 2);
-    if (!AtOnce && p.id().value == 0) this->queue_.release(p, 1, 2);
+    this->queue_.release(p, 1, 2);
+    if (p.id().value == 0) this->queue_.release(p, 1, 2);
   }
 
  private:
