@@ -11,9 +11,9 @@
 ///   }
 /// @endcode
 ///
-/// The interface is that of std::counting_semaphore, with these differences: permits are handed back by those who took them
-/// (more would be a programmer's error, and stops the program), the number of permits is a run-time value that can be changed,
-/// waiting can also be ended by a std::stop_token, and a semaphore can be closed. The algorithms are
+/// The interface is that of std::counting_semaphore, with these differences: permits are handed back by those who took
+/// them (more would be a programmer's error, and stops the program), the number of permits is a run-time value that can
+/// be changed, waiting can also be ended by a std::stop_token, and a semaphore can be closed. The algorithms are
 /// algorithms/ticket_queue.hpp and bounded_barging.hpp, the very texts the laboratory checks.
 
 #include <algorithm>
@@ -42,9 +42,9 @@ struct fifo {
   static constexpr int overtakings_max = 0;
 };
 
-/// Fairness: at most b others pass one that is in line, if b >= 16k; else at most b and one for each permit. b is from 2 to
-/// 40000. Keeps permits in use while the first in line wakes up: much faster than fifo when threads outnumber processors and hold
-/// permits for microseconds.
+/// Fairness: at most b others pass one that is in line, if b >= 16k; else at most b and one for each permit. b is from
+/// 2 to 40000. Keeps permits in use while the first in line wakes up: much faster than fifo when threads outnumber
+/// processors and hold permits for microseconds.
 template <int b = 16000>
 struct bounded_overtaking {
   static constexpr int overtakings_max = b;
@@ -80,10 +80,10 @@ struct semaphore_algorithm<Machine, 0> {
 
 /// A counting semaphore of k permits: 64 bytes without statistics, and it can be constinit.
 ///
-/// Thread safe, except construction and destruction. It may be destroyed as soon as an acquire has returned after which nobody
-/// waits and nobody calls it any more, also while the release that ended that acquire has not returned. (One exception: a release
-/// during which resize to more was called must have returned.) Any number of threads may wait; none polls, and each is woken for
-/// itself. A release may be called in a signal handler. Not copyable, not movable.
+/// Thread safe, except construction and destruction. It may be destroyed as soon as an acquire has returned after which
+/// nobody waits and nobody calls it any more, also while the release that ended that acquire has not returned. (One
+/// exception: a release during which resize to more was called must have returned.) Any number of threads may wait;
+/// none polls, and each is woken for itself. A release may be called in a signal handler. Not copyable, not movable.
 ///
 /// @tparam Fairness    fifo or bounded_overtaking<b>
 /// @tparam WaitPolicy  adaptive, spin_park, spin_yield or spin
@@ -112,9 +112,9 @@ class alignas(cache_line) basic_semaphore {
   /// Nobody may be waiting: the program stops if somebody is. Permits still out are forgotten.
   ~basic_semaphore() { KGATE_EXPECTS(waiters() == 0, "semaphore destroyed while somebody waits for it"); }
 
-  /// Takes w permits, all at once, waiting for them in line. Nobody who comes later is admitted before, even if it asks for
-  /// less (head-of-line rule): a large request delays those behind it, and cannot be starved by them. w < 1 and w > max() stop
-  /// the program.
+  /// Takes w permits, all at once, waiting for them in line. Nobody who comes later is admitted before, even if it asks
+  /// for less (head-of-line rule): a large request delays those behind it, and cannot be starved by them. w < 1 and w >
+  /// max() stop the program.
   /// @throws refused if w > permits(), now or after a resize while it waits, and if the semaphore is closed
   void acquire(std::ptrdiff_t w = 1) {
     if (w == 1) [[likely]] {
@@ -135,8 +135,8 @@ class alignas(cache_line) basic_semaphore {
     return taken;
   }
 
-  /// As acquire, but gives up after `timeout`; a permit that comes at the last moment is taken. False if it gave up or was
-  /// refused: then no permit was taken and it is no longer in line.
+  /// As acquire, but gives up after `timeout`; a permit that comes at the last moment is taken. False if it gave up or
+  /// was refused: then no permit was taken and it is no longer in line.
   template <class Rep, class Period>
   [[nodiscard]] bool try_acquire_for(const std::chrono::duration<Rep, Period>& timeout, std::ptrdiff_t w = 1) {
     return try_acquire(w) || acquire_within({detail::deadline_after(timeout), nullptr}, w) == outcome::acquired;
@@ -146,8 +146,8 @@ class alignas(cache_line) basic_semaphore {
     return try_until(when, nullptr, w);
   }
 
-  /// As acquire, but gives up when `stop` is requested. False if it gave up or was refused. A permit that is free is taken even if
-  /// stop was requested before.
+  /// As acquire, but gives up when `stop` is requested. False if it gave up or was refused. A permit that is free is
+  /// taken even if stop was requested before.
   [[nodiscard]] bool acquire(std::stop_token stop, std::ptrdiff_t w = 1) {
     return try_acquire(w) ||
            acquire_within({detail::wait_limit::clock::time_point::max(), &stop}, w) == outcome::acquired;
@@ -175,9 +175,9 @@ class alignas(cache_line) basic_semaphore {
       check_excess();
   }
 
-  /// Changes the number of permits. More: those in line are admitted at once. Fewer: those inside and those admitted already stay
-  /// and finish, and nobody else is admitted until fewer than k are inside; who waits for more than k is refused. Does not wait.
-  /// Nothing if the semaphore is closed.
+  /// Changes the number of permits. More: those in line are admitted at once. Fewer: those inside and those admitted
+  /// already stay and finish, and nobody else is admitted until fewer than k are inside; who waits for more than k is
+  /// refused. Does not wait. Nothing if the semaphore is closed.
   /// @throws std::invalid_argument unless 1 <= k <= max()
   void resize(std::ptrdiff_t k) {
     check_permits(k);
@@ -205,8 +205,8 @@ class alignas(cache_line) basic_semaphore {
     process p(caller(), gate_.key());
     return static_cast<std::ptrdiff_t>(L::free(gate_.look(p)) + bargeable(p));
   }
-  /// Permits out, those of threads on their way in or not asleep yet included. May exceed permits() for a while after a resize to
-  /// less.
+  /// Permits out, those of threads on their way in or not asleep yet included. May exceed permits() for a while after a
+  /// resize to less.
   std::ptrdiff_t holders() const noexcept {
     process p(caller(), gate_.key());
     std::ptrdiff_t queued = 0, balance = 0;

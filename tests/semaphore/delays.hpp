@@ -10,7 +10,8 @@
 
 namespace kgate::stress {
 
-/// A policy whose threads are held up at random steps, so that what happens once in a million times otherwise happens often.
+/// A policy whose threads are held up at random steps, so that what happens once in a million times otherwise happens
+/// often.
 struct delayed : adaptive {
   static constexpr int spins = 8;
   static void step(const char*) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A semaphore may go as soon as its last acquire has returned: nothing of it is touched by the release that is still on its way.
-// The sanitizers see what is; elsewhere memory is overwritten, so that a stray access does harm.
+// A semaphore may go as soon as its last acquire has returned: nothing of it is touched by the release that is still on
+// its way. The sanitizers see what is; elsewhere memory is overwritten, so that a stray access does harm.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -32,7 +32,8 @@ constexpr int rounds = 100'000;
 constexpr int rounds = 20'000;
 #endif
 
-/// Two threads that meet again and again at fresh semaphores. `use(s, who)` returns whether that thread is the one to destroy s.
+/// Two threads that meet again and again at fresh semaphores. `use(s, who)` returns whether that thread is the one to
+/// destroy s.
 template <class S, class Use>
 void meet(int k, Use use) {
   std::atomic<S*> current{nullptr};

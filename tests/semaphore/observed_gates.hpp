@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Bounded barging under hostile schedules of more processes than the checker can search, and an observer that counts, at the very
-/// step, who is passed while it is in line.
+/// Bounded barging under hostile schedules of more processes than the checker can search, and an observer that counts,
+/// at the very step, who is passed while it is in line.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Uses of the queues in their room that the checker explores: waiters that give up, permits taken out of use meanwhile, a
-/// semaphore that is destroyed right after its last acquire, and another one made at its address.
+/// Uses of the queues in their room that the checker explores: waiters that give up, permits taken out of use
+/// meanwhile, a semaphore that is destroyed right after its last acquire, and another one made at its address.
 
 #include <algorithm>
 #include <cstdint>
@@ -56,7 +56,8 @@ bool wants_to_give_up(checker_machine::Process& p, const Private& mine, coin& to
   return mine.gives_up == giving_up::not_yet || (mine.gives_up == giving_up::no && toss.toss(p));
 }
 
-/// A process may give up once in a passage, at any moment, and then queues again; the last process asks for Weight permits.
+/// A process may give up once in a passage, at any moment, and then queues again; the last process asks for Weight
+/// permits.
 template <class Queue, int Weight = 1>
 class impatient_in_room : public in_room<Queue> {
  public:
@@ -84,8 +85,8 @@ class impatient_in_room : public in_room<Queue> {
   coin coin_;
 };
 
-/// Process 0 takes permits out of use and puts them back; the others come and go, and may give up. Who came after they were taken
-/// out and is inside must be alone (T2, one permit is left). To be checked with one more k, for process 0.
+/// Process 0 takes permits out of use and puts them back; the others come and go, and may give up. Who came after they
+/// were taken out and is inside must be alone (T2, one permit is left). To be checked with one more k, for process 0.
 template <class Queue, bool Impatient>
 class resized_in_room : public in_room<Queue> {
  public:
@@ -183,9 +184,9 @@ struct mortal_queue : small_queue<mortal_machine> {
   }
 };
 
-/// Process 0 is inside when it begins (the queue is made with no permit free) and leaves. The others, if they come after that,
-/// acquire; each but the last leaves again; the last destroys the semaphore right after its acquire. Those who come too early
-/// pass by. To be checked with k = N.
+/// Process 0 is inside when it begins (the queue is made with no permit free) and leaves. The others, if they come
+/// after that, acquire; each but the last leaves again; the last destroys the semaphore right after its acquire. Those
+/// who come too early pass by. To be checked with k = N.
 template <class Queue>
 class destroyed_in_room : public in_room<Queue> {
  public:
@@ -223,9 +224,9 @@ class destroyed_in_room : public in_room<Queue> {
   checker_machine::Var<int> acquired_;
 };
 
-/// Process 0 is inside when it begins and hands over to process 1, which destroys the semaphore and makes another one at its
-/// address, of which it holds the one permit; the others acquire that one. Those who come too early pass by. To be checked with
-/// k = N.
+/// Process 0 is inside when it begins and hands over to process 1, which destroys the semaphore and makes another one
+/// at its address, of which it holds the one permit; the others acquire that one. Those who come too early pass by. To
+/// be checked with k = N.
 template <class Queue>
 class reused_in_room : public in_room<Queue> {
  public:
@@ -264,9 +265,9 @@ class reused_in_room : public in_room<Queue> {
   checker_machine::Var<int> stage_, inside_;
 };
 
-/// Process 0 has two permits when it begins, one of which it takes out of use: so those who queue up are behind one who is inside.
-/// It hands back one after the other. The others, if they come after that, acquire; process 1 may give up, and then passes by. To
-/// be checked with k = N.
+/// Process 0 has two permits when it begins, one of which it takes out of use: so those who queue up are behind one who
+/// is inside. It hands back one after the other. The others, if they come after that, acquire; process 1 may give up,
+/// and then passes by. To be checked with k = N.
 template <class Queue>
 class one_gives_up_in_room : public in_room<Queue> {
  public:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A machine of the laboratory with a waiting room of one bucket, for the texts that kgate::semaphore runs. What they do under the bucket's lock to the line of waiters is one step each: nobody else may look.
+/// A machine of the laboratory with a waiting room of one bucket, for the texts that kgate::semaphore runs. What they
+/// do under the bucket's lock to the line of waiters is one step each: nobody else may look.
 
 #include <array>
 #include <cstdint>
@@ -74,8 +75,8 @@ struct room_on : Base {
         }
     }
   };
-  /// A process's word. One that finds itself woken returns and does not look again, so its word is made ready for the next time
-  /// in that step.
+  /// A process's word. One that finds itself woken returns and does not look again, so its word is made ready for the
+  /// next time in that step.
   struct Waiter {
     template <class Algorithm>
     Waiter(Process& p, Algorithm&) : who(p.id().value) {}

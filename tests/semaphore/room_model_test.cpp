@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithms of kgate::semaphore with their waiting room under all schedules, on a machine that sleeps as the kernel lets
-// threads sleep. Tickets wrap during every run.
+// The algorithms of kgate::semaphore with their waiting room under all schedules, on a machine that sleeps as the
+// kernel lets threads sleep. Tickets wrap during every run.
 #include <gtest/gtest.h>
 
 #include "room_gates.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Random time-outs, cancellations, weights and resizes by more threads than processors; at the end every permit must be there.
+/// Random time-outs, cancellations, weights and resizes by more threads than processors; at the end every permit must
+/// be there.
 
 #include <gtest/gtest.h>
 

@@ -136,8 +136,8 @@ TEST(semaphore_waiting, is_overtaken_by_nobody_under_fifo) {
   EXPECT_GT(got.most_admitted_meanwhile, 0U);
   EXPECT_LE(got.most_admitted_meanwhile, crowd + crowd_permits);
 }
-// Of b = 64, 48 are let loose while one is in line, and two may be loose when it comes; two that are inside and have not told
-// yet may be counted too.
+// Of b = 64, 48 are let loose while one is in line, and two may be loose when it comes; two that are inside and have
+// not told yet may be counted too.
 TEST(semaphore_waiting, is_overtaken_b_times_at_most) {
   kgate::statistics got;
   count_crowd<kgate::bounded_overtaking<64>>(got, 10000);
@@ -153,7 +153,8 @@ TEST(semaphore_waiting, is_overtaken_more_often_with_a_larger_b) {
   EXPECT_GT(got.most_overtaken, 64U);
   EXPECT_LE(got.most_overtaken, std::uint64_t{kgate::bounded_overtaking<>::overtakings_max});
 }
-// What keeps others from being slowed down: barging, lingering and backing off are tried again and again only while they pay.
+// What keeps others from being slowed down: barging, yielding and backing off are tried again and again only while they
+// pay.
 TEST(semaphore_adaptive_switch, stays_on_while_it_pays_and_is_tried_seldom_after) {
   using kgate::detail::adaptive_switch;
   adaptive_switch tried;

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// ticket_queue.hpp with barging: while the first in line sleeps, a permit may be released for whoever comes first, but nobody is
-/// overtaken more than b times.
+/// ticket_queue.hpp with barging: while the first in line sleeps, a permit may be released for whoever comes first, but
+/// nobody is overtaken more than b times.
 ///
 /// Source       this project; bounded waiting for enabling is C4' of Fischer, Lynch, Burns & Borodin 1979
 /// Promises     those of ticket_queue.hpp, but for the order: at most b overtakings of a process in line
 /// Variables    W as there
-///              Q  (e, c, f, a, l)  l bargeable permits; a processes in line done spinning; f: whether a removal of permits has
-///                                  stopped barging; c permits released for barging in the epoch e     initially all 0
+///              Q  (e, c, f, a, l)  l bargeable permits; a processes in line done spinning; f: whether a removal of
+///                                  permits has stopped barging; c permits released for barging in the epoch e
+///                                  initially all 0
 ///              F                   the ticket that ends such a stop                                   initially 0
 /// Invariants   those of ticket_queue.hpp, with l among the free permits, and
-///              B1  an epoch releases at most c_max permits for barging, and none in the epoch e while the first in line carries
-///                  a stamp of e - m or before. A stamp is the epoch its process saw before it drew its ticket, so whoever is in
-///                  line is passed by at most m * c_max <= b permits released meanwhile and by the l that were there when it drew
-///              B2  a permit is released for barging only under the bucket's lock, with the first in line registered there and
-///                  nudged. Whoever serves the line sees to it that where l > 0 the first in line is nudged or gets the permit;
-///                  who registers hands bargeable permits back first
+///              B1  an epoch releases at most c_max permits for barging, and none in the epoch e while the first in
+///                  line carries a stamp of e - m or before. A stamp is the epoch its process saw before it drew its
+///                  ticket, so whoever is in line is passed by at most m * c_max <= b permits released meanwhile and by
+///                  the l that were there when it drew
+///              B2  a permit is released for barging only under the bucket's lock, with the first in line registered
+///                  there and woken. Whoever serves the line sees to it that where l > 0 the first in line is woken or
+///                  gets the permit; who registers hands bargeable permits back first
 /// Deviations   none
 /// Memory model sequential consistency
-/// Evidence     tests/semaphore: room_model_test, overtaking_test (B1 counted exactly under hostile schedules), waiting_test
+/// Evidence     tests/semaphore: room_model_test, overtaking_test (B1 counted exactly under hostile schedules),
+/// waiting_test
 
 #include <algorithm>
 #include <bit>
@@ -84,8 +87,8 @@ struct barging_quota {
     if ((age(next, stamp) & mask(stamp_bits)) >= static_cast<word>(epochs)) return q;
     return static_cast<word>(next + 1);
   }
-  /// The number of stops goes up in threes: not stopped, stopped and F not known yet, stopped until F. It goes on from stop to
-  /// stop, so that one is not mistaken for another.
+  /// The number of stops goes up in threes: not stopped, stopped and F not known yet, stopped until F. It goes on from
+  /// stop to stop, so that one is not mistaken for another.
   enum class stop : unsigned char { none, removing, until_F };
   static constexpr stop stopped(word q) { return static_cast<stop>(stops(q) % 3); }
   static constexpr word with_next_stop(word q) {
@@ -176,8 +179,8 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
     return base::release(p, n, k);
   }
 
-  /// As ticket_queue::remove_permits, bargeable ones first; and none is released for barging before all who have drawn a ticket by
-  /// then are admitted. One call at a time.
+  /// As ticket_queue::remove_permits, bargeable ones first; and none is released for barging before all who have drawn
+  /// a ticket by then are admitted. One call at a time.
   void remove_permits(Process& p, word n) {
     const word q = Q.rmw(p["13q"], [n](word now) { return quota::with_fewer(now, n); });
     n = static_cast<word>(n - std::min(quota::bargeable(q), n));
@@ -223,7 +226,8 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
     noted<M>(p, event::overtaking);
     return true;
   }
-  /// Turns a bargeable permit into the admission of the first in line; false if there is none. Under the lock: serve() follows.
+  /// Turns a bargeable permit into the admission of the first in line; false if there is none. Under the lock: serve()
+  /// follows.
   bool hand_back_bargeable(Process& p) {
     if (quota::bargeable(Q.rmw(p["29"], quota::one_less)) == 0) return false;
     this->put_back(p["29w"], 1);
@@ -233,8 +237,8 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
     return may_be_passed<M>(p, mine.last) ? waiter_state::waiting : waiter_state::handoff_only;
   }
 
-  /// Instead of waiting for the first in line to wake up, leaves the permit to whoever comes first. The first in line is nudged,
-  /// and admitted as soon as it runs. False if that may not be: the permit is still the caller's.
+  /// Instead of waiting for the first in line to wake up, leaves the permit to whoever comes first. The first in line
+  /// is woken, and admitted as soon as it runs. False if that may not be: the permit is still the caller's.
   [[gnu::noinline]] bool release_for_barging([[maybe_unused]] Caller caller) {
     if constexpr (!detail::RoomMachine<M>) {
       return false;
@@ -265,13 +269,13 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
     };
     const word old = Q.rmw(p["25"], one_more);
     if (one_more(old) == old) return false;
-    if (front.state == waiter_state::waiting) nudge(p, bucket, one_more(old));
+    if (front.state == waiter_state::waiting) wake_for_bargeable(p, bucket, one_more(old));
     return true;
   }
   template <class Bucket>
-  void nudge(Process& p, Bucket& bucket, word q) {
-    noted<M>(p, event::nudging, quota::released_so_far(q));
-    bucket.set_front_state(p["28"], *this, waiter_state::nudged, detail::waiter_word::nudged);
+  void wake_for_bargeable(Process& p, Bucket& bucket, word q) {
+    noted<M>(p, event::waking_to_barge, quota::released_so_far(q));
+    bucket.set_front_state(p["28"], *this, waiter_state::woken_to_barge, detail::waiter_word::may_barge);
   }
   /// All who had drawn a ticket when permits were removed are admitted: barging may go on.
   void end_stop(Process& p, word q, word seen) {
@@ -286,7 +290,7 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
     const word q = Q.read(p["26"]);
     if (quota::bargeable(q) == 0) return false;
     if (front.last == L::E(seen) && front.state != waiter_state::handoff_only) {
-      if (front.state == waiter_state::waiting) nudge(p, bucket, q);
+      if (front.state == waiter_state::waiting) wake_for_bargeable(p, bucket, q);
       return false;
     }
     return hand_back_bargeable(p);
@@ -299,8 +303,8 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
     typename M::Taken taken;
     protocol::lock(p, bucket);
     bucket.set_state(p["34"], me, waiter_state::handoff_only);
-    me.clear(p["34c"], detail::waiter_word::nudged);
-    noted<M>(p, event::nudged, quota::released_so_far(Q.read(p["35q"])));
+    me.clear(p["34c"], detail::waiter_word::may_barge);
+    noted<M>(p, event::woken_to_barge, quota::released_so_far(Q.read(p["35q"])));
     if (hand_back_bargeable(p)) this->serve(p, bucket, taken);
     protocol::open(p, bucket, *this, taken);
     for (spinner<M> spin(p);;) {

@@ -5,27 +5,31 @@
 /// first-enabled queue when somebody does.
 ///
 /// Source       this project. The passive admission is that of Fischer, Lynch, Burns & Borodin 1979 (C6).
-/// Promises     k-exclusion, starvation freedom with at most k-1 crashes at any step, bounded exit, FIFO enabling. Waiting can be
-///              given up. A process may take several permits at once: it queues for all of them and nobody passes it
-///              (head-of-line). 2 remote references a passage alone on CC. Primitives: fetch-and-add, compare-and-swap.
-///              On a machine with a waiting room (detail/waiting/bucket.hpp) waiters sleep there; a process that crashes while it
-///              holds a bucket's lock stops those who wait: threads do not die without their process.
-/// Variables    W  (E, C)  E: tickets below E are admitted. C: bias - S, where S = free permits less tickets that wait; the next
-///                         ticket is E - S                                                           initially S = k
+/// Promises     k-exclusion, starvation freedom with at most k-1 crashes at any step, bounded exit, FIFO enabling.
+///              Waiting can be given up. A process may take several permits at once: it queues for all of them and
+///              nobody passes it (head-of-line). 2 remote references a passage alone on CC. Primitives: fetch-and-add,
+///              compare-and-swap. On a machine with a waiting room (detail/waiting/bucket.hpp) waiters sleep there; a
+///              process that crashes while it holds a bucket's lock stops those who wait: threads do not die without
+///              their process.
+/// Variables    W  (E, C)  E: tickets below E are admitted. C: bias - S, where S = free permits less tickets that wait;
+///                         the next ticket is E - S                                                           initially
+///                         S = k
 /// Invariants   T1  E = X + k, where X counts permits handed back: W alone decides who is admitted
-///              T2  a ticket t in [E, E - S) is not admitted. remove_permits() moves E back; tickets below the largest E there
-///                  ever was stay "admitted once", and a ticket not among them is admitted only when, with it, at most k of
-///                  them have not left
+///              T2  a ticket t in [E, E - S) is not admitted. remove_permits() moves E back; tickets below the largest
+///                  E there ever was stay "admitted once", and a ticket not among them is admitted only when, with it,
+///                  at most k of them have not left
 ///              T3  after the step that gives a permit away a leaver touches the waiting room and nothing else (R3)
-///              T4  a ticket given up is handed back when its turn comes. Until then the waiter behind it carries it: a waiter
-///                  stands for the tickets [first, last], of which the last w are its own
-/// Doorway      up to the ticket. A process that finds no permit free and nobody queued hands the ticket back and spins a
-///              bounded while before it draws for good: meanwhile it is not queued, and whoever comes may take what gets free
+///              T4  a ticket given up is handed back when its turn comes. Until then the waiter behind it carries it: a
+///                  waiter stands for the tickets [first, last], of which the last w are its own
+/// Doorway      up to the ticket. A process that finds no permit free and nobody queued hands the ticket back and spins
+///              a bounded while before it draws for good: meanwhile it is not queued, and whoever comes may take what
+///              gets free
 /// Deviations   none. Limits: tickets wrap. Fewer than half of all tickets may be in line at a time.
 /// Memory model sequential consistency; R1 needs it
-/// Evidence     tests/semaphore: model_test (all promises at N=3 k=1,2 and N=4 k=2,3, tickets wrapping), room_model_test (with
-///              the waiting room and the kernel's way to sleep: giving up, weights, resizing, destruction right after the
-///              last acquire, mutants), stress_test, waiting_test, lifetime_test and misuse_test on real threads
+/// Evidence     tests/semaphore: model_test (all promises at N=3 k=1,2 and N=4 k=2,3, tickets wrapping),
+///              room_model_test (with the waiting room and the kernel's way to sleep: giving up, weights, resizing,
+///              destruction right after the last acquire, mutants), stress_test, waiting_test, lifetime_test and
+///              misuse_test on real threads
 
 #include <algorithm>
 #include <cstddef>
@@ -41,9 +45,9 @@ namespace kgate {
 
 /// How a registered waiter may be treated by those who leave.
 enum class waiter_state : unsigned char {
-  waiting,       ///< sleeps, or is about to
-  nudged,        ///< the same, and a bargeable permit was announced to it
-  handoff_only,  ///< the next permit is for it: nobody may barge past it
+  waiting,         ///< sleeps, or is about to
+  woken_to_barge,  ///< the same, and a bargeable permit was announced to it
+  handoff_only,    ///< the next permit is for it: nobody may barge past it
 };
 
 /// A waiter as its line describes it: stands for the tickets [first, last], of which the last `weight` are its own.
@@ -132,12 +136,12 @@ class ticket_queue {
   /// Queued until admitted: true. False: expired() held, and tickets and permits are given up.
   template <class Expired>
   bool wait(Process& p, Private& mine, Expired&& expired) {
-    if (linger<M>(p["2l"], W, admits(mine.last), standing_of(mine.last))) return true;
+    if (yield_in_line<M>(p["2l"], W, admits(mine.last), standing_of(mine.last))) return true;
     return wait_registered(p, mine, expired);
   }
 
-  /// Hands n of at most k permits back, first of all to those in line. k is only a hint, read before: this object may be gone
-  /// as soon as the permits are given away. False if there seem to be more than k now.
+  /// Hands n of at most k permits back, first of all to those in line. k is only a hint, read before: this object may
+  /// be gone as soon as the permits are given away. False if there seem to be more than k now.
   bool release(Caller p, word n, word k) {
     const word old = put_back(p["8"], n);
     // The usual case: these were all that were out, and nobody is in line.
@@ -148,8 +152,8 @@ class ticket_queue {
 
   /// Puts n more permits into use.
   void add_permits(Process& p, word n) { hand_back(p, n); }
-  /// Takes n permits out of use, free ones first. Those inside and those admitted already stay; until as many have left, nobody
-  /// else is admitted (T2). No registered waiter is admitted when E goes back.
+  /// Takes n permits out of use, free ones first. Those inside and those admitted already stay; until as many have
+  /// left, nobody else is admitted (T2). No registered waiter is admitted when E goes back.
   /// W as it was.
   word remove_permits(Process& p, word n) {
     const word back = static_cast<word>(word{0} - L::handing_back(n));
@@ -175,8 +179,8 @@ class ticket_queue {
   /// W of the moment.
   word look(Process& p) { return W.read(p["W"]); }
 
-  /// What the room calls under the lock of this object's bucket: takes out of the line who is admitted, and hands back tickets
-  /// given up whose turn has come (T4). Doing it twice does no harm.
+  /// What the room calls under the lock of this object's bucket: takes out of the line who is admitted, and hands back
+  /// tickets given up whose turn has come (T4). Doing it twice does no harm.
   template <class Bucket, class Taken>
   void serve(Process& p, Bucket& b, Taken& taken) {
     for (;;) {
@@ -226,7 +230,8 @@ class ticket_queue {
   void hand_back(Process& p, word n) {
     if (L::in_line(put_back(p["12"], n)) > 0) visit_room(p);
   }
-  /// After W went from `old` to n more permits: somebody was in line, or others are inside. Touches nothing of this object.
+  /// After W went from `old` to n more permits: somebody was in line, or others are inside. Touches nothing of this
+  /// object.
   [[gnu::noinline]] bool finish_release(Caller caller, word old, word n, word k) {
     auto&& p = process_of<M>(caller, key());
     if (L::in_line(old) > 0) {
@@ -247,7 +252,8 @@ class ticket_queue {
     Private mine;
     return enter_drawn(p, mine, old, w) || self().wait(p, mine, expired);
   }
-  /// The tickets drawn do not admit at once. If nobody else is in line they are handed back, and the process spins first.
+  /// The tickets drawn do not admit at once. If nobody else is in line they are handed back, and the process spins
+  /// first.
   bool enter_drawn(Process& p, Private& mine, word old, word w) {
     note_tickets(p, mine, old, w);
     if (w == 1 && L::in_line(old) == 0 && W.compare_and_swap(p["1u"], static_cast<word>(old + 1), old)) {
@@ -277,8 +283,8 @@ class ticket_queue {
     noted<M>(p, event::arrival, mine.last);
   }
 
-  /// Tries for a permit a while before it draws a ticket: a thread that runs can use one at once. Gives way when enough have left
-  /// meanwhile, and where nobody may be overtaken, when somebody is in line.
+  /// Tries for a permit a while before it draws a ticket: a thread that runs can use one at once. Gives way when enough
+  /// have left meanwhile, and where nobody may be overtaken, when somebody is in line.
   [[gnu::noinline]] bool spin_before_queueing(Process& p) {
     word seen = 0;
     if (take_any(p, seen)) return true;
@@ -373,7 +379,7 @@ class ticket_queue {
         continue;
       }
       if constexpr (barging) {
-        if ((seen & nudged) != 0) {
+        if ((seen & may_barge) != 0) {
           if (self().spin_after_wake(p, b, me)) return true;
           continue;
         }

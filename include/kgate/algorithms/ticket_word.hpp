@@ -9,8 +9,8 @@
 
 namespace kgate {
 
-/// How W is packed: E, the tickets admitted, to the left, and C, bias less the free permits, to the right. Tickets fill the
-/// word, so that they wrap by themselves.
+/// How W is packed: E, the tickets admitted, to the left, and C, bias less the free permits, to the right. Tickets fill
+/// the word, so that they wrap by themselves.
 template <class Word = std::uint64_t, int CountBits = 32>
 struct ticket_word {
   using word = Word;

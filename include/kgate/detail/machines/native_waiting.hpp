@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The native machine of kgate::semaphore: a variable is a bare std::atomic, and who must wait does so in the waiting room of
-/// this process (detail/waiting). What threads have found out about waiting is kept there too, so that a semaphore is small.
+/// The native machine of kgate::semaphore: a variable is a bare std::atomic, and who must wait does so in the waiting
+/// room of this process (detail/waiting). What threads have found out about waiting is kept there too, so that a
+/// semaphore is small.
 
 #include <sched.h>
 
@@ -77,9 +78,9 @@ struct native_waiting {
         futex_wait(nobody_wakes, 0, &length);
       }
     }
-    /// After permits went back while others are inside: every step of theirs takes W away from us and every step of ours from
-    /// them. As long as many of them pass in the time of a few pauses, all get on faster if we keep away for so long. Whether
-    /// many did is known at our next release; nothing of the semaphore is touched here.
+    /// After permits went back while others are inside: every step of theirs takes W away from us and every step of
+    /// ours from them. As long as many of them pass in the time of a few pauses, all get on faster if we keep away for
+    /// so long. Whether many did is known at our next release; nothing of the semaphore is touched here.
     void backoff_after_release(std::uint64_t epoch) noexcept {
       struct last_release {
         const void* key = nullptr;
@@ -195,9 +196,9 @@ struct native_waiting {
   }
   static void note([[maybe_unused]] Process& p, [[maybe_unused]] event e,
                    [[maybe_unused]] std::uint64_t number) noexcept {
-    if (e == event::nudging) p.learned().bargeable_when_nudged.store(number, std::memory_order_relaxed);
-    if (e == event::nudged)
-      p.learned().barging.learn(number, number != p.learned().bargeable_when_nudged.load(std::memory_order_relaxed),
+    if (e == event::waking_to_barge) p.learned().bargeable_when_woken.store(number, std::memory_order_relaxed);
+    if (e == event::woken_to_barge)
+      p.learned().barging.learn(number, number != p.learned().bargeable_when_woken.load(std::memory_order_relaxed),
                                 detail::adaptive_switch::start::doubtful);
     if constexpr (Statistics::counts) {
       if (e == event::wait) p.counts_->waits.fetch_add(1, std::memory_order_relaxed);
@@ -205,8 +206,8 @@ struct native_waiting {
       if (e == event::arrival) p.overtakings_before_ = p.counts_->overtakings.load(std::memory_order_relaxed);
     }
   }
-  /// Notes for the ticket that will be admitted, unless others leave first, what had happened before: afterwards the semaphore
-  /// may be gone.
+  /// Notes for the ticket that will be admitted, unless others leave first, what had happened before: afterwards the
+  /// semaphore may be gone.
   template <class T, class Admitted>
   static void before_release(Caller& p, Var<T>& v, Admitted&& admitted) noexcept requires(Statistics::counts) {
     p.counts->note_admission(admitted(v.read(p)), p.counts->overtakings.load(std::memory_order_relaxed));
@@ -256,8 +257,8 @@ struct native_waiting {
     int used_ = 0;
   };
 
-  /// Spins while it is worth it: only the next in line, and under an adaptive policy only while everybody who waits could be
-  /// running.
+  /// Spins while it is worth it: only the next in line, and under an adaptive policy only while everybody who waits
+  /// could be running.
   template <class T, class Done, class Stands>
   static T watch(Process& p, Var<T>& v, Done&& done, Stands&& stands) noexcept {
     T seen = v.read(p);
@@ -276,22 +277,22 @@ struct native_waiting {
     return seen;
   }
 
-  /// Leaves the processor to others while that lets the line move: when threads outnumber processors a little, those who are
-  /// admitted run next by themselves, and nobody need sleep or be woken. It comes to nothing if nothing moves, or if the
-  /// processor was needed for something else.
+  /// Leaves the processor to others while that lets the line move: when threads outnumber processors a little, those
+  /// who are admitted run next by themselves, and nobody need sleep or be woken. It comes to nothing if nothing moves,
+  /// or if the processor was needed for something else.
   template <class T, class Done, class Stands>
-  static bool linger(Process& p, Var<T>& v, Done&& done, Stands&& stands) noexcept {
+  static bool yield_in_line(Process& p, Var<T>& v, Done&& done, Stands&& stands) noexcept {
     if constexpr (adapts) {
       using clock = std::chrono::steady_clock;
       constexpr auto doubtful = detail::adaptive_switch::start::doubtful;
       T seen = v.read(p);
-      const std::uint64_t epoch = stands(seen).ticket / linger_together + 1;  // not 0, which suits every switch
-      detail::adaptive_switch& lingering = p.learned().linger;
-      if (stands(seen).in_line > long_line * processors() || !lingering.should_try(epoch, doubtful)) return false;
+      const std::uint64_t epoch = stands(seen).ticket / yield_together + 1;  // not 0, which suits every switch
+      detail::adaptive_switch& yielding = p.learned().yielding;
+      if (stands(seen).in_line > long_line * processors() || !yielding.should_try(epoch, doubtful)) return false;
       auto before = clock::now();
-      for (int i = 0, still = 0; i < linger_max && still < linger_still_max; ++i) {
+      for (int i = 0, still = 0; i < yields_in_line_max && still < yields_still_max; ++i) {
         if (done(seen)) {
-          lingering.learn(epoch, true, doubtful);
+          yielding.learn(epoch, true, doubtful);
           return true;
         }
         if (stands(seen).in_line > long_line * processors()) return false;
@@ -300,10 +301,10 @@ struct native_waiting {
         still = now == seen ? still + 1 : 0;
         seen = now;
         const auto after = clock::now();
-        if (after - before > linger_longest) break;
+        if (after - before > yield_longest) break;
         before = after;
       }
-      lingering.learn(epoch, done(seen), doubtful);
+      yielding.learn(epoch, done(seen), doubtful);
       return done(seen);
     } else {
       return false;
@@ -311,11 +312,11 @@ struct native_waiting {
   }
 
  private:
-  /// A line is long if more wait than so many for each processor: then nobody lingers.
+  /// A line is long if more wait than so many for each processor: then nobody yields.
   static constexpr std::size_t long_line = 8;
-  static constexpr std::uint64_t linger_together = 64;  ///< so many tickets try it together
-  static constexpr int linger_max = 64, linger_still_max = 2;
-  static constexpr std::chrono::microseconds linger_longest{200};
+  static constexpr std::uint64_t yield_together = 64;  ///< so many tickets try it together
+  static constexpr int yields_in_line_max = 64, yields_still_max = 2;
+  static constexpr std::chrono::microseconds yield_longest{200};
   static constexpr int lock_spins = 100;
 };
 

@@ -7,16 +7,16 @@
 
 namespace kgate::detail {
 
-/// Whether to do something again that costs time and may or may not pay: always while it pays, and more and more seldom after
-/// it came to nothing several times in a row, so that a change for the better is noticed. Shared by threads, and written only
-/// when what they found out differs. All zero bits are the initial state.
+/// Whether to do something again that costs time and may or may not pay: always while it pays, and more and more seldom
+/// after it came to nothing several times in a row, so that a change for the better is noticed. Shared by threads, and
+/// written only when what they found out differs. All zero bits are the initial state.
 class adaptive_switch {
  public:
   /// What costs much the first time begins `doubtful`: as if it had failed often enough to be tried in one epoch in 8.
   enum class start : unsigned char { confident, doubtful };
 
-  /// `epoch` goes up with every occasion, whoever has it. What pays only if all do it for a while has one number for the
-  /// whole while: it counts as one failure at most.
+  /// `epoch` goes up with every occasion, whoever has it. What pays only if all do it for a while has one number for
+  /// the whole while: it counts as one failure at most.
   bool should_try(std::uint64_t epoch, start from = start::confident) const noexcept {
     const unsigned failures = failures_.load(std::memory_order_relaxed) + initial(from);
     return failures <= failures_ignored || (epoch & ((std::uint64_t{1} << (failures - failures_ignored)) - 1)) == 0;
@@ -43,8 +43,8 @@ class adaptive_switch {
 /// What those who wait in one bucket have found out about waiting. Only ever a hint.
 class adaptive_state {
  public:
-  /// How many pauses of at most `spins_max` are worth it. Spins that came to nothing make the next ones shorter; but now and
-  /// then, less and less often, a long one is tried, or two threads that could meet would both go on sleeping.
+  /// How many pauses of at most `spins_max` are worth it. Spins that came to nothing make the next ones shorter; but
+  /// now and then, less and less often, a long one is tried, or two threads that could meet would both go on sleeping.
   int spins(int spins_max) noexcept {
     const int now = spins_at(level_.load(std::memory_order_relaxed), spins_max);
     const unsigned each = trials_min << rarity_.load(std::memory_order_relaxed);
@@ -62,9 +62,9 @@ class adaptive_state {
     if (wanted != rarity) rarity_.store(wanted, std::memory_order_relaxed);
   }
 
-  adaptive_switch backoff, linger, barging;
-  /// How many permits had been released for barging when a waiter was last nudged.
-  std::atomic<std::uint64_t> bargeable_when_nudged{0};
+  adaptive_switch backoff, yielding, barging;
+  /// How many permits had been released for barging when a waiter was last woken to barge.
+  std::atomic<std::uint64_t> bargeable_when_woken{0};
 
  private:
   static constexpr unsigned level_max = 4, trials_min = 16, rarity_max = 6;

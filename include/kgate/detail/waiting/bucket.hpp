@@ -3,24 +3,25 @@
 
 /// One bucket of the waiting room: how threads that wait and threads that leave meet, as a text over a machine.
 ///
-/// The room is where everything that waits inside one process waits. It has a fixed number of buckets of memory that is never
-/// given back; a semaphore's waiters are all in the bucket of its address, in ticket order.
+/// The room is where everything that waits inside one process waits. It has a fixed number of buckets of memory that is
+/// never given back; a semaphore's waiters are all in the bucket of its address, in ticket order.
 ///
 /// Variables    lock    bits: locked; again: somebody came while it was locked; contended: somebody sleeps on the lock
 ///              count   how many waiters the bucket holds; written under the lock only
 ///              line    the waiters; only under the lock
-/// Invariants   R1  a waiter raises `count` (announce) before it reads W; a leaver changes W before it reads `count`. So one of
-///                  the two sees the other
-///              R2  a leaver never waits for the lock: where it is held it sets `again`, and the holder serves every line of
-///                  the bucket once more before it opens. So a release may run in a signal handler
-///              R3  W of a semaphore is touched by others than its callers only under the lock while a waiter of that address
-///                  is in the line, or has been taken out of it and not been woken yet. Its acquire has not returned, so the
-///                  semaphore exists. The address alone proves nothing: another semaphore may be there by now
-///              R4  a waiter taken out of the line is woken by the thread that took it, after the lock is open; that store is
-///                  the last touch of its memory
+/// Invariants   R1  a waiter raises `count` (announce) before it reads W; a leaver changes W before it reads `count`.
+///                  So one of the two sees the other
+///              R2  a leaver never waits for the lock: where it is held it sets `again`, and the holder serves every
+///                  line of the bucket once more before it opens. So a release may run in a signal handler
+///              R3  W of a semaphore is touched by others than its callers only under the lock while a waiter of that
+///                  address is in the line, or has been taken out of it and not been woken yet. Its acquire has not
+///                  returned, so the semaphore exists. The address alone proves nothing: another semaphore may be there
+///                  by now
+///              R4  a waiter taken out of the line is woken by the thread that took it, after the lock is open; that
+///                  store is the last touch of its memory
 /// Memory model sequential consistency; R1 needs it
-/// Evidence     tests/semaphore: room_model_test (all schedules, with mutants of R1, R2 and R3), lifetime_test (delays put
-///              in at every step)
+/// Evidence     tests/semaphore: room_model_test (all schedules, with mutants of R1, R2 and R3), lifetime_test (delays
+///              put in at every step)
 ///
 /// A machine with a room (RoomMachine) has the types Bucket (with the members above; line operations are named in
 /// native_room.hpp), Waiter and Taken, and bucket_of(p, algorithm).
@@ -37,12 +38,13 @@ concept RoomMachine = requires {
   typename M::Taken;
 };
 
-/// What a waiter's word says. The bits are only ever added, but for `nudged`, which the waiter takes away.
+/// What a waiter's word says. The bits are only ever added, but for `may_barge` and `interrupted`, which the waiter
+/// takes away.
 namespace waiter_word {
 inline constexpr std::uint32_t asleep = 0;
 inline constexpr std::uint32_t woken = 1;        ///< taken out of the line: the last touch by others
 inline constexpr std::uint32_t interrupted = 2;  ///< something other than an admission is to be looked at
-inline constexpr std::uint32_t nudged = 4;       ///< there is a bargeable permit
+inline constexpr std::uint32_t may_barge = 4;    ///< there is a bargeable permit
 }  // namespace waiter_word
 
 template <class M>

@@ -23,8 +23,8 @@ inline constexpr long futex_call = SYS_futex;
 /// Whose threads meet at a word: those of one process, or all that map it.
 enum class futex_scope : int { process = FUTEX_PRIVATE_FLAG, machine = 0 };
 
-/// Sleeps while `word` holds `expected`. Returns after a wake-up, at once if the value differs, after a signal, and after
-/// `timeout` if one is given; the caller looks again in every case.
+/// Sleeps while `word` holds `expected`. Returns after a wake-up, at once if the value differs, after a signal, and
+/// after `timeout` if one is given; the caller looks again in every case.
 inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, const std::timespec* timeout = nullptr,
                        futex_scope scope = futex_scope::process) noexcept {
   ::syscall(futex_call, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT | static_cast<int>(scope), expected,

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The waiting room of this process: buckets of memory that is never given back, and the waiters in them, small objects on the
-/// stack of their thread (or wherever they live until they are woken).
+/// The waiting room of this process: buckets of memory that is never given back, and the waiters in them, small objects
+/// on the stack of their thread (or wherever they live until they are woken).
 ///
-/// There is one room in a process, however many shared objects include this header: it is a symbol of the kind that the dynamic
-/// linker binds once even for objects opened with RTLD_LOCAL or compiled with hidden visibility (STB_GNU_UNIQUE). GCC makes such
-/// symbols for inline variables, clang does not, so it is defined by hand. dlmopen makes a second room, as it makes a second C
-/// library: semaphores must not be shared with such a namespace. Where the dynamic linker does not know the kind (musl) the
-/// symbol is an ordinary global one.
+/// There is one room in a process, however many shared objects include this header: that of the program itself if it
+/// includes it, which a note in the program tells; else that of the shared objects, a symbol of the kind that the
+/// dynamic linker binds once even for objects opened with RTLD_LOCAL or compiled with hidden visibility
+/// (STB_GNU_UNIQUE). GCC makes such symbols for inline variables, clang does not, so it is defined by hand. dlmopen
+/// makes a second room, as it makes a second C library: semaphores must not be shared with such a namespace. Where the
+/// dynamic linker does not know the kind (musl) the symbol is an ordinary global one.
 ///
-/// fork: in the child the room is empty. A semaphore that no other thread used when fork was called works in the child as a copy;
-/// tickets and permits of threads that are not in the child never come back.
+/// fork: in the child the room is empty. A semaphore that no other thread used when fork was called works in the child
+/// as a copy; tickets and permits of threads that are not in the child never come back.
 
+#include <link.h>
 #include <pthread.h>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "kgate/detail/cache_line.hpp"
 #include "kgate/detail/waiting/adaptive_state.hpp"
@@ -34,8 +37,8 @@ namespace kgate::detail {
 class native_bucket;
 class taken_waiters;
 
-/// Something that waits, in the line of its semaphore. It may be a thread asleep on `word`, or have a function that is called
-/// once it has been taken out of the line.
+/// Something that waits, in the line of its semaphore. It may be a thread asleep on `word`, or have a function that is
+/// called once it has been taken out of the line.
 struct native_waiter {
   using serve_function = void (*)(native_waiter& first, native_bucket&, taken_waiters&);
   using resume_function = void (*)(native_waiter&) noexcept;
@@ -51,7 +54,8 @@ struct native_waiter {
   std::atomic<std::uint32_t> word{waiter_word::asleep};
   resume_function resume = nullptr;  ///< null: a thread
 
-  /// Adds to what the word says, and wakes the thread. If `bits` has `woken`, nothing of this object is touched afterwards.
+  /// Adds to what the word says, and wakes the thread. If `bits` has `woken`, nothing of this object is touched
+  /// afterwards.
   void notify(std::uint32_t bits) noexcept {
     std::atomic<std::uint32_t>* const address = &word;
     address->fetch_or(bits, std::memory_order_seq_cst);
@@ -85,8 +89,8 @@ class taken_waiters {
   native_waiter* last_ = nullptr;
 };
 
-/// One bucket. The line of a semaphore is a ring of its waiters in ticket order; the rings of a bucket are a list. All members
-/// but `lock`, the count and `learned` only under the lock. All zero bits are an empty bucket.
+/// One bucket. The line of a semaphore is a ring of its waiters in ticket order; the rings of a bucket are a list. All
+/// members but `lock`, the count and `learned` only under the lock. All zero bits are an empty bucket.
 class alignas(2 * cache_line) native_bucket {
  public:
   native_var<std::uint32_t> lock;
@@ -262,15 +266,28 @@ static_assert(sizeof(native_bucket) == 2 * cache_line && sizeof(native_room) == 
 
 }  // namespace kgate::detail
 
-// The room's memory, in the one object file of the many that define it that the linker takes.
+// The room's memory, and a note that says how far it is from there. One object file of the many that have it is taken
+// by the linker; link-time optimisation puts several into one.
 asm(R"(
+  .ifndef kgate_waiting_room_1
   .pushsection .bss.kgate_waiting_room_1,"awG",%nobits,kgate_waiting_room_1,comdat
   .balign 128
   .type kgate_waiting_room_1,%gnu_unique_object
   .size kgate_waiting_room_1,16384
 kgate_waiting_room_1:
+.Lkgate_waiting_room_1:
   .zero 16384
   .popsection
+  .pushsection .note.kgate.room,"aG",%note,kgate_waiting_room_1,comdat
+  .balign 4
+  .long 6
+  .long 4
+  .long 0x6b670001
+  .asciz "kgate"
+  .balign 4
+  .long .Lkgate_waiting_room_1 - .
+  .popsection
+  .endif
 )");
 static_assert(kgate::detail::native_room::size == 16384);
 
@@ -278,7 +295,51 @@ extern "C" [[gnu::visibility("default")]] kgate::detail::native_room kgate_waiti
 
 namespace kgate::detail {
 
-inline native_room& this_room() noexcept { return kgate_waiting_room_1; }
+/// The room that a loaded object's note names; null if it has none.
+inline native_room* room_of(const dl_phdr_info& object) noexcept {
+  constexpr std::uint32_t room_type = 0x6b670001;
+  const auto padded = [](std::uint32_t size) { return (size + 3U) & ~3U; };
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const auto& segment = object.dlpi_phdr[i];
+    if (segment.p_type != PT_NOTE) continue;
+    const auto* at = reinterpret_cast<const char*>(object.dlpi_addr + segment.p_vaddr);
+    for (const char* const end = at + segment.p_filesz; at + 3 * sizeof(std::uint32_t) <= end;) {
+      std::uint32_t sizes_and_type[3];
+      std::memcpy(sizes_and_type, at, sizeof sizes_and_type);
+      const char* const name = at + sizeof sizes_and_type;
+      const char* const description = name + padded(sizes_and_type[0]);
+      if (sizes_and_type[2] == room_type && sizes_and_type[0] == sizeof "kgate" &&
+          std::memcmp(name, "kgate", sizeof "kgate") == 0) {
+        std::int32_t distance = 0;
+        std::memcpy(&distance, description, sizeof distance);
+        return reinterpret_cast<native_room*>(reinterpret_cast<std::uintptr_t>(description) +
+                                              static_cast<std::uintptr_t>(static_cast<std::intptr_t>(distance)));
+      }
+      at = description + padded(sizes_and_type[1]);
+    }
+  }
+  return nullptr;
+}
+
+inline std::atomic<native_room*> known_room{nullptr};
+[[gnu::noinline]] inline native_room& find_room() noexcept {
+  native_room* found = nullptr;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* program, std::size_t, void* result) {
+        *static_cast<native_room**>(result) = room_of(*program);
+        return 1;  // the program itself comes first
+      },
+      &found);
+  if (found == nullptr) found = &kgate_waiting_room_1;
+  known_room.store(found, std::memory_order_release);
+  return *found;
+}
+inline native_room& this_room() noexcept {
+  native_room* const known = known_room.load(std::memory_order_acquire);
+  return known != nullptr ? *known : find_room();
+}
+/// Found before main, so that a signal handler need not.
+inline const bool room_is_known = (find_room(), true);
 
 /// Sees to it that the room is empty in the child of a fork.
 inline void forget_waiters_after_fork() noexcept {

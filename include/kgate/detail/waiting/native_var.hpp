@@ -8,8 +8,8 @@
 
 namespace kgate::detail {
 
-/// A shared variable as a bare std::atomic: an access costs what the instruction costs. All zero bits are the variable with
-/// value zero.
+/// A shared variable as a bare std::atomic: an access costs what the instruction costs. All zero bits are the variable
+/// with value zero.
 template <class T>
 class native_var {
  public:

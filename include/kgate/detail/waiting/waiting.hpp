@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What an algorithm may ask of a machine beyond detail/machine.hpp, and what it gets from a machine that does not offer it.
+/// What an algorithm may ask of a machine beyond detail/machine.hpp, and what it gets from a machine that does not
+/// offer it.
 ///
 ///  - watch: a look at a variable that may go on for a while. Elsewhere one read.
-///  - linger: looks that go on a while longer, and leave the processor to others in between. Elsewhere none.
+///  - yield_in_line: looks that go on a while longer, and leave the processor to others in between. Elsewhere none.
 ///  - spinner: how many looks are worth it when a process looks by hand.
 ///  - Caller: a process for the short parts of an operation. Elsewhere the process itself.
 ///  - give_way: a short delay after a collision. Elsewhere none.
@@ -26,8 +27,8 @@ struct standing {
   std::size_t in_line;
 };
 
-/// What a process is to the usual, short part of an operation: the process itself, or where a machine has one, a smaller Caller
-/// that is passed by value, so that no stack is needed. process_of() is the process to go on with.
+/// What a process is to the usual, short part of an operation: the process itself, or where a machine has one, a
+/// smaller Caller that is passed by value, so that no stack is needed. process_of() is the process to go on with.
 template <class M>
 struct caller_type {
   using type = typename M::Process&;
@@ -47,16 +48,16 @@ decltype(auto) process_of(caller_of<M> caller, [[maybe_unused]] const void* key)
     return (caller);
 }
 
-/// What can be counted. Those with a ticket concern the process that holds it; the last two say how many permits were released
-/// for barging so far.
+/// What can be counted. Those with a ticket concern the process that holds it; the last two say how many permits were
+/// released for barging so far.
 enum class event : unsigned char {
-  arrival,     ///< is in line with this ticket
-  no_arrival,  ///< handed it back, and is not in line
-  wait,        ///< goes to sleep
-  overtaking,  ///< got in past those in line
-  admission,   ///< admitted this ticket
-  nudging,     ///< wakes the first in line, which may be passed until it runs
-  nudged,      ///< was woken so, and runs
+  arrival,          ///< is in line with this ticket
+  no_arrival,       ///< handed it back, and is not in line
+  wait,             ///< goes to sleep
+  overtaking,       ///< got in past those in line
+  admission,        ///< admitted this ticket
+  waking_to_barge,  ///< wakes the first in line, which may be passed until it runs
+  woken_to_barge,   ///< was woken so, and runs
 };
 
 /// The last value seen of v: one for which done holds, or one seen when the process had looked long enough.
@@ -70,16 +71,16 @@ auto watch(typename M::Process& p, V& v, Done&& done, [[maybe_unused]] Stands&& 
 
 /// Whether done came to hold for v before the process had looked long enough.
 template <class M, class V, class Done, class Stands>
-bool linger([[maybe_unused]] typename M::Process& p, [[maybe_unused]] V& v, [[maybe_unused]] Done&& done,
-            [[maybe_unused]] Stands&& stands) {
-  if constexpr (requires { M::linger(p, v, done, stands); })
-    return M::linger(p, v, done, stands);
+bool yield_in_line([[maybe_unused]] typename M::Process& p, [[maybe_unused]] V& v, [[maybe_unused]] Done&& done,
+                   [[maybe_unused]] Stands&& stands) {
+  if constexpr (requires { M::yield_in_line(p, v, done, stands); })
+    return M::yield_in_line(p, v, done, stands);
   else
     return false;
 }
 
-/// Rounds of spinning: while (spin.again()) look; spin.won() if it was worth it. On a machine that does not spin there is
-/// but the first look.
+/// Rounds of spinning: while (spin.again()) look; spin.won() if it was worth it. On a machine that does not spin there
+/// is but the first look.
 template <class M>
 class spinner {
  public:
