@@ -54,7 +54,7 @@ string_view strstream syncstream system_error thread tuple type_traits typeindex
 utility valarray variant vector version
 assert.h ctype.h errno.h float.h inttypes.h limits.h math.h setjmp.h signal.h stdarg.h stdbool.h stddef.h stdint.h
 stdio.h stdlib.h string.h time.h wchar.h
-dirent.h dlfcn.h emmintrin.h fcntl.h getopt.h glob.h grp.h immintrin.h netdb.h paths.h poll.h pthread.h pwd.h sched.h
+dirent.h dlfcn.h emmintrin.h fcntl.h getopt.h glob.h grp.h immintrin.h link.h netdb.h paths.h poll.h pthread.h pwd.h sched.h
 spawn.h syscall.h termios.h ucontext.h unistd.h""".split())
 STANDARD_FOLDERS = ("sys/", "linux/", "netinet/", "arpa/", "net/", "asm/", "bits/")
 
