@@ -59,6 +59,19 @@ class basic_slots {
   [[nodiscard]] std::optional<std::ptrdiff_t> acquire(std::stop_token stop) {
     return taken_if(permits_.acquire(std::move(stop)));
   }
+  /// Nothing if stop was requested first, or `timeout` passed.
+  template <class Rep, class Period>
+  [[nodiscard]] std::optional<std::ptrdiff_t> try_acquire_for(std::stop_token stop,
+                                                              const std::chrono::duration<Rep, Period>& timeout) {
+    return taken_if(permits_.try_acquire_for(std::move(stop), timeout));
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] std::optional<std::ptrdiff_t> try_acquire_until(std::stop_token stop,
+                                                                const std::chrono::time_point<Clock, Duration>& when) {
+    return taken_if(permits_.try_acquire_until(std::move(stop), when));
+  }
+  /// Refuses everybody who waits or comes, by an exception or by nothing; those inside stay.
+  void close() { permits_.close(); }
   /// Gives a slot back. One that is not taken stops the program.
   void release(std::ptrdiff_t number) {
     KGATE_EXPECTS(number >= 0 && number < size(), "release of a slot that does not exist");
@@ -94,7 +107,7 @@ using slots = basic_slots<>;
 
 /// One slot for as long as this object lives.
 template <class Slots = slots>
-class basic_slot {
+class [[nodiscard]] basic_slot {
  public:
   basic_slot() noexcept = default;
   /// Waits for a slot.
@@ -107,6 +120,10 @@ class basic_slot {
   template <class Rep, class Period>
   basic_slot(Slots& from, const std::chrono::duration<Rep, Period>& timeout)
       : basic_slot(from, from.try_acquire_for(timeout)) {}
+  /// Waits until stop is requested, and no longer than `timeout`; then is empty.
+  template <class Rep, class Period>
+  basic_slot(Slots& from, std::stop_token stop, const std::chrono::duration<Rep, Period>& timeout)
+      : basic_slot(from, from.try_acquire_for(std::move(stop), timeout)) {}
   /// Waits until stop is requested; then is empty.
   basic_slot(Slots& from, std::stop_token stop) : basic_slot(from, from.acquire(std::move(stop))) {}
 

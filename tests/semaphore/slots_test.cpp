@@ -131,4 +131,35 @@ TEST(pool, an_object_has_one_borrower_at_a_time) {
   EXPECT_EQ(*a + *b + *c, 12000);
 }
 
+// A lease that was moved from has no object, and discarding it destroys nobody's.
+TEST(pool_lease, discarded_after_a_move_or_empty_does_nothing) {
+  kgate::pool<int> numbers(2, [](std::ptrdiff_t slot) { return static_cast<int>(10 + slot); });
+  auto first = numbers.borrow();
+  auto moved = std::move(first);
+  first.discard();  // NOLINT(bugprone-use-after-move)
+  EXPECT_FALSE(first);
+  ASSERT_TRUE(moved);
+  EXPECT_EQ(*moved, 10);
+  EXPECT_EQ(numbers.available(), 1);
+  kgate::pool<int>::lease empty;
+  empty.discard();
+  moved.discard();
+  EXPECT_EQ(numbers.available(), 2);
+}
+TEST(slots_limits, time_and_stop_together) {
+  kgate::slots s(1);
+  kgate::slot held(s);
+  std::stop_source stop;
+  EXPECT_EQ(s.try_acquire_for(stop.get_token(), 1ms), std::nullopt);
+  EXPECT_EQ(s.try_acquire_until(stop.get_token(), std::chrono::steady_clock::time_point::min()), std::nullopt);
+  stop.request_stop();
+  EXPECT_EQ(s.try_acquire_for(stop.get_token(), 1h), std::nullopt);
+  held.reset();
+  EXPECT_EQ(s.try_acquire_for(stop.get_token(), 1h), 0);
+  s.release(0);
+  s.close();
+  EXPECT_EQ(s.try_acquire(), std::nullopt);
+  EXPECT_THROW((void)s.acquire(), kgate::refused);
+}
+
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stress.hpp"
 
+#include "delays.hpp"
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -11,6 +13,13 @@ TEST(semaphore_stress, overtaking_accounts_for_every_permit) {
 }
 TEST(semaphore_stress, yielding_accounts_for_every_permit) {
   kgate::stress::run<kgate::basic_semaphore<kgate::fifo, kgate::spin_yield>>(1s, 6, 3);
+}
+
+TEST(semaphore_stress, fifo_with_delays_accounts_for_every_permit) {
+  kgate::stress::run<kgate::basic_semaphore<kgate::fifo, kgate::stress::delayed>>(1s, 7, 4);
+}
+TEST(semaphore_stress, overtaking_with_delays_accounts_for_every_permit) {
+  kgate::stress::run<kgate::basic_semaphore<kgate::bounded_overtaking<4>, kgate::stress::delayed>>(1s, 7, 5);
 }
 
 }  // namespace
