@@ -16,10 +16,10 @@ TEST(semaphore_stress, yielding_accounts_for_every_permit) {
 }
 
 TEST(semaphore_stress, fifo_with_delays_accounts_for_every_permit) {
-  kgate::stress::run<kgate::basic_semaphore<kgate::fifo, kgate::stress::delayed>>(1s, 7, 4);
+  kgate::stress::run<kgate::basic_semaphore<kgate::fifo, kgate::stress::delayed>>(1s, 7, 4, 5);
 }
 TEST(semaphore_stress, overtaking_with_delays_accounts_for_every_permit) {
-  kgate::stress::run<kgate::basic_semaphore<kgate::bounded_overtaking<4>, kgate::stress::delayed>>(1s, 7, 5);
+  kgate::stress::run<kgate::basic_semaphore<kgate::bounded_overtaking<4>, kgate::stress::delayed>>(1s, 7, 5, 5);
 }
 
 }  // namespace
