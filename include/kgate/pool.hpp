@@ -125,6 +125,11 @@ class pool {
   [[nodiscard]] lease try_borrow_for(const std::chrono::duration<Rep, Period>& timeout) {
     return lend(basic_slot<Slots>(slots_, timeout));
   }
+  /// Empty if stop was requested first, or `timeout` passed.
+  template <class Rep, class Period>
+  [[nodiscard]] lease try_borrow_for(std::stop_token stop, const std::chrono::duration<Rep, Period>& timeout) {
+    return lend(basic_slot<Slots>(slots_, std::move(stop), timeout));
+  }
   /// Empty if stop was requested first.
   [[nodiscard]] lease borrow(std::stop_token stop) { return lend(basic_slot<Slots>(slots_, std::move(stop))); }
 
