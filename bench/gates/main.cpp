@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
     const std::string at = "k=" + std::to_string(k);
     kgate::gate gate("alone" + std::to_string(k), k, options);
     kgate::gate::member member = gate.join();
-    kgate::basic_semaphore<kgate::fifo> semaphore(k, 128);
+    kgate::basic_semaphore<kgate::fifo> semaphore(k);
     sem_init(&shared.semaphore, 1, static_cast<unsigned>(k));
     for (int round = 0; round < 100 * rounds; ++round) {
       results["alone " + at + " gate"].values.push_back(ns_each([&] { member.enter(); }, [&] { member.leave(); }));
