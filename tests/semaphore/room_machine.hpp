@@ -132,7 +132,7 @@ struct room_on : Base {
       using word = typename Algorithm::word;
       line.rmw(p, [](line_value v) {
         line_item& e = v.all[0];
-        e.first = L::wrapped(static_cast<word>(e.last + 1 - e.weight));
+        e.first = static_cast<std::uint32_t>(L::wrapped(static_cast<word>(e.last + 1 - e.weight)));
         return v;
       });
     }
