@@ -63,6 +63,7 @@ struct explore_options {
   int contention = 0;
   bool find_exclusion = true;  ///< stop at the level where more than k are inside, or two hold one name
   bool find_names = true;
+  bool find_broken_invariant = false;
   bool symmetry = false;       ///< store one state of each orbit under renaming processes
   bool renamed_starts = false; ///< start from all renamings of the initial state, as a search by symmetry does
 };
@@ -81,6 +82,7 @@ struct exploration {
 
   state_id exclusion = no_state;              ///< the first state found with more than k inside
   state_id names = no_state;                  ///< with two equal names inside, or one not below k
+  state_id broken_invariant = no_state;
   state_id deadlock = no_state;               ///< with at most `crashes` movable processes and one blocked in its entry
   state_id exit_blocked = no_state;           ///< with a process blocked in its exit
 

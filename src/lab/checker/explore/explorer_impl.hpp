@@ -78,7 +78,7 @@ class explorer {
     store_.template insert<W>(words, store_.place(state_store::hash<W>(words)), no_state, workers_[0].ids, fresh);
   }
 
-  bool stop_early() const { return exclusion_.get() != no_state || names_.get() != no_state; }
+  bool stop_early() const { return exclusion_.get() != no_state || names_.get() != no_state || broken_invariant_.get() != no_state; }
 
   void total() {
     result_.states = result_.transitions = result_.orbit_states = 0;
@@ -89,6 +89,7 @@ class explorer {
     }
     result_.exclusion = exclusion_.get();
     result_.names = names_.get();
+    result_.broken_invariant = broken_invariant_.get();
     result_.deadlock = deadlock_.get();
     result_.exit_blocked = exit_blocked_.get();
   }
@@ -123,7 +124,7 @@ class explorer {
       if (watch_.over(bytes)) over_ = true;
     }
     finish_level();
-    for (finding* f : {&exclusion_, &names_, &deadlock_, &exit_blocked_}) f->level_ends();
+    for (finding* f : {&exclusion_, &names_, &broken_invariant_, &deadlock_, &exit_blocked_}) f->level_ends();
   }
 
   /// How many states may be expanded before the index is too full even if every step leads to a new state.
@@ -206,6 +207,9 @@ class explorer {
       bool fresh = false;
       const state_id s = store_.insert<W>(c.words.data(), c.place, c.parent, w.ids, fresh);
       if (fresh && c.enters) inspect(s);
+      if (fresh && options_.find_broken_invariant) [[unlikely]] {
+        if (!broken_invariant(table_, store_.record(s)).empty()) broken_invariant_.note(s);
+      }
     }
     w.batched = 0;
   }
@@ -242,7 +246,7 @@ class explorer {
   std::vector<id_range> used_;
   std::uint64_t queue_ = 0;
   std::atomic<bool> over_{false};
-  finding exclusion_, names_, deadlock_, exit_blocked_;
+  finding exclusion_, names_, broken_invariant_, deadlock_, exit_blocked_;
 };
 
 }  // namespace kgate::lab::detail

@@ -6,11 +6,12 @@
 #include <cstdint>
 
 #include "lab/checker/explore/tables.hpp"
+#include "lab/checker/model/walker.hpp"
 
 namespace kgate::lab {
 
 /// A step of process p in a state: from local row `row`, observing `seen`. `choice` numbers the steps p has there: more than
-/// one only if it reads a safe register during a write.
+/// one if it reads a safe register during a write, or chooses; death_choice if it dies.
 struct step {
   int p;
   const local_row& row;
@@ -65,6 +66,13 @@ inline void for_each_step(tables& t, const Observer& observer, int contention, c
       for (const code any : *row.domain) observe(any, choice++);
     } else {
       observe(value, 0);
+    }
+    // It may die wherever it is: in its remainder too, for an algorithm may have given it something there.
+    if (t.mortal() && t.may_die(from)) [[unlikely]] {
+      std::uint64_t to[W];
+      for (unsigned i = 0; i < W; ++i) to[i] = from[i];
+      t.kill(p, to);
+      moves(step{p, row, 0, step_entry(transition{.next = program::dead}), death_choice}, to);
     }
   }
 }

@@ -44,7 +44,44 @@ tables::tables(program& p, const widths& w) : program_(p), asked_(w), widths_(wi
   for (int i = 0; i < program_.N(); ++i) {
     rows_.emplace_back(new local_row[std::size_t{1} << widths_.local[i]]);
     add_row(i, 0);
+    if (program_.mortal()) add_row(i, program::dead);
   }
+  if (!program_.mortal()) return;
+  mortal_ = true;
+  deaths_max_ = program_.options().deaths_max;
+  death_field_ = layout_.variable[program_.death_variable()];
+  death_bits_ = widths_.variable[program_.death_variable()];
+}
+
+std::string broken_invariant(const tables& t, const std::uint64_t* words) {
+  class view final : public state_view {
+   public:
+    view(const tables& of, const std::uint64_t* state) : t_(of), words_(state) {}
+    const std::string& value(int v) const override {
+      return t_.source().variable(v).values.bytes(static_cast<code>(t_.packing().variable[v].get(words_)));
+    }
+    region where(int p) const override { return row(p).where; }
+    int name(int p) const override { return row(p).name; }
+
+   private:
+    const local_row& row(int p) const { return t_.row(p, static_cast<local_id>(t_.packing().local[p].get(words_))); }
+    const tables& t_;
+    const std::uint64_t* words_;
+  };
+  return t.source().broken_invariant(view(t, words));
+}
+
+bool tables::may_die(const std::uint64_t* words) const {
+  int dead = 0;
+  for (int p = 0; p < program_.N(); ++p) dead += layout_.local[p].get(words) == program::dead ? 1 : 0;
+  return dead < deaths_max_;
+}
+
+void tables::kill(int p, std::uint64_t* words) {
+  const code after = program_.after_death(p, static_cast<code>(death_field_.get(words)));
+  if (after >> death_bits_ != 0) throw overflow{};
+  death_field_.set(words, after);
+  layout_.local[p].set(words, program::dead);
 }
 
 widths tables::first(const program& p, unsigned extra) {

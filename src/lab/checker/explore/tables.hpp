@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "lab/checker/explore/layout.hpp"
@@ -41,7 +42,7 @@ class step_entry {
 
 /// A local state as the inner loop needs it.
 struct local_row {
-  field variable;                       ///< of the variable it accesses next; a field of no bits if none
+  field variable;  ///< of the variable it accesses next; a field of no bits if none
   std::uint16_t variable_number = 0;
   region where = region::remainder;
   bool waiting = false;
@@ -55,6 +56,10 @@ struct local_row {
 
 /// Raised when a value or a local state does not fit its field; the exploration starts again with wider ones.
 struct overflow {};
+
+class tables;
+/// What the program's invariant says of a packed state: empty if it is true there.
+std::string broken_invariant(const tables& t, const std::uint64_t* words);
 
 class tables {
  public:
@@ -84,6 +89,12 @@ class tables {
 
   void initial_state(std::uint64_t* words) const;
 
+  bool mortal() const { return mortal_; }
+  /// Whether one more process may die in this state.
+  bool may_die(const std::uint64_t* words) const;
+  /// Turns the state into what it is after the death of p. Throws overflow.
+  void kill(int p, std::uint64_t* words);
+
   /// The most steps one process can have in one state: more than one only on safe registers.
   std::size_t steps_max() const { return steps_max_; }
 
@@ -96,6 +107,10 @@ class tables {
   widths widths_;  // and the bits that were left over
   layout layout_;
   std::size_t steps_max_ = 1;
+  bool mortal_ = false;
+  int deaths_max_ = 0;
+  field death_field_{};
+  unsigned death_bits_ = 0;
   std::vector<std::unique_ptr<local_row[]>> rows_;
   std::deque<std::vector<std::atomic<std::uint64_t>>> steps_;
   std::mutex mutex_;

@@ -45,7 +45,8 @@ class audited_walk {
   /// Compares the passages that go on, and whether those that cannot move are blocked in the text as well.
   void end() {
     for (int q = 0; q < program_.N() && result_.difference.empty(); ++q) {
-      if (!compare(q) || local(q).done || can_move(q)) continue;
+      const bool dead = program_.mortal() && participants_[q].at == program::dead;  // it was compared when it died
+      if (dead || !compare(q) || local(q).done || can_move(q)) continue;
       std::vector<code> history = participants_[q].history;
       history.push_back(seen(q, 0));
       if (!program_.run(q, history).last.blocked)
@@ -87,6 +88,13 @@ class audited_walk {
   bool step(int q, int choice) {
     participant& it = participants_[q];
     const local_state& at = local(q);
+    if (choice == death_choice) {
+      if (!compare(q)) return false;
+      code& value = values_[static_cast<std::size_t>(program_.death_variable())];
+      value = program_.after_death(q, value);
+      it = {program::dead, {}, {}};
+      return true;
+    }
     const code observed = seen(q, choice);
     const transition t = program_.step(q, it.at, observed);
     if (at.done || t.blocked) return false;

@@ -82,6 +82,15 @@ struct checker_machine {
       if (registers_.safe) make_safe(v, initial);
       return static_cast<int>(variables_.size()) - 1;
     }
+    /// A variable that nobody writes and that every read finds to be any of 0..count-1.
+    int add_choice(const char* name, int count) {
+      auto& v = variables_.emplace_back();
+      v.name = name;
+      v.print = [](std::string_view bytes) { return to_text(from_bytes<int>(bytes)); };
+      v.unstable = v.values.intern("?");
+      for (int i = 0; i < count; ++i) v.domain.push_back(v.values.intern(to_bytes(i)));
+      return static_cast<int>(variables_.size()) - 1;
+    }
     shared_variable& at(int index) { return variables_[static_cast<std::size_t>(index)]; }
     const shared_variable& at(int index) const { return variables_[static_cast<std::size_t>(index)]; }
     int size() const { return static_cast<int>(variables_.size()); }
@@ -422,6 +431,21 @@ struct checker_machine {
     int index_;
   };
 
+  /// A free choice of the process: each read gives any of 0..count-1, every one of them in some run.
+  class Choice {
+   public:
+    Choice(Memory& memory, const char* name, int count) : memory_(memory), index_(memory.add_choice(name, count)) {}
+    int read(Process& p) const {
+      const code seen = p.access(operation::read, index_, [](code) { return effect{}; });
+      p.observed(seen);
+      return from_bytes<int>(memory_.at(index_).values.bytes(seen));
+    }
+
+   private:
+    Memory& memory_;
+    int index_;
+  };
+
   /// Looks at the variables in turn, one access each, as the loop of a real machine does: whether a value that came and went
   /// is noticed depends on the schedule.
   template <class At, class Predicate>
@@ -445,6 +469,22 @@ struct checker_machine {
 
 static_assert(Machine<checker_machine>);
 
+/// Processes that can die at any step, unlike crashed ones so that the others can learn of it: what the death of process p
+/// makes of a shared variable, at the same moment. (The kernel releases the locks of a process that dies.)
+struct mortality {
+  int variable = -1;
+  std::function<std::string(const std::string& value, int p)> after_death_of;
+};
+
+/// A state as an invariant of a text sees it.
+class state_view {
+ public:
+  virtual ~state_view() = default;
+  virtual const std::string& value(int variable) const = 0;
+  virtual region where(int p) const = 0;
+  virtual int name(int p) const = 0;
+};
+
 /// An algorithm on the checker's machine for some N and k: its variables and one passage of any process through it.
 struct model {
   checker_machine::Memory memory;
@@ -452,6 +492,9 @@ struct model {
   std::function<void(checker_machine::Process&)> passage;
   /// The bytes of the algorithm's object, which no run may change: its variables are in `memory`.
   std::string_view object;
+  std::optional<mortality> deaths;
+  /// What must be true in every state: empty, or what is wrong. Called by several threads at once.
+  std::function<std::string(const state_view&)> invariant;
 };
 
 /// One passage of p through `algorithm`, as the checker sees it.

@@ -43,7 +43,21 @@ program::program(std::unique_ptr<model> m, int N, int k, program_options options
       options_(std::move(options)),
       object_(model_->object),
       automata_(static_cast<std::size_t>(N)) {
-  for (int p = 0; p < N_; ++p) start_of(p, 0);
+  for (int p = 0; p < N_; ++p) {
+    start_of(p, 0);
+    if (!mortal()) continue;
+    local_state none;
+    none.done = true;
+    none.label = "dead";
+    none.starts_passage = true;
+    automata_[p].states.push_back(none);
+  }
+}
+
+code program::after_death(int p, code value) {
+  const std::scoped_lock lock(mutex_);
+  value_table& values = model_->memory.at(model_->deaths->variable).values;
+  return values.intern(model_->deaths->after_death_of(values.bytes(value), p));
 }
 
 program::outcome program::run(int p, const std::vector<code>& history,

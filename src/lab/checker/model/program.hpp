@@ -44,6 +44,7 @@ struct transition {
 struct program_options {
   int passages = 0;  ///< how often each process goes through; 0: without limit
   mutations wrong;
+  int deaths_max = 0;  ///< how many processes may die in a run, if the model says what a death does
   int first_more = 0;  ///< how many passages more process 0 makes, if they are limited
   /// More than 0: local states are all that was observed in the passage, whatever the text says it forgets. A passage stops after
   /// so many accesses.
@@ -83,6 +84,16 @@ class program {
     std::string label;  ///< where it stands
   };
   outcome run(int p, const std::vector<code>& history, std::vector<checker_machine::made>* accesses = nullptr) const;
+
+  /// Whether processes may die: then each has a local state from which it never moves again.
+  bool mortal() const { return model_->deaths.has_value() && options_.deaths_max > 0; }
+  static constexpr local_id dead = 1;
+  int death_variable() const { return model_->deaths->variable; }
+  /// The value that the death of p makes of this one. Safe to call from several threads.
+  code after_death(int p, code value);
+
+  bool has_invariant() const { return static_cast<bool>(model_->invariant); }
+  std::string broken_invariant(const state_view& s) const { return model_->invariant(s); }
 
   const run_monitor& monitor() const { return monitor_; }
   /// Where p has observed most without forgetting: the accesses that lead there, and its label.

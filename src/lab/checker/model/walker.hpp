@@ -16,6 +16,8 @@ inline constexpr int scheduled_choices_from = 256;
 constexpr int scheduled(int p, int choice) { return p + choice * scheduled_choices_from; }
 constexpr int scheduled_process(int entry) { return entry % scheduled_choices_from; }
 constexpr int scheduled_choice(int entry) { return entry / scheduled_choices_from; }
+/// What stands for the choice of a step by which a process dies.
+inline constexpr int death_choice = 1000;
 
 struct step_record {
   int process = 0;
@@ -30,7 +32,8 @@ struct step_record {
 
 class walker {
  public:
-  explicit walker(program& p) : program_(p), values_(static_cast<std::size_t>(p.variables()), 0), locals_(static_cast<std::size_t>(p.N()), 0) {}
+  explicit walker(program& p)
+      : program_(p), values_(static_cast<std::size_t>(p.variables()), 0), locals_(static_cast<std::size_t>(p.N()), 0) {}
 
   struct position {
     std::vector<code> values;
@@ -46,7 +49,9 @@ class walker {
   const local_state& local(int p) const { return program_.local(p, locals_[p]); }
   code value(int v) const { return values_[v]; }
   bool can_move(int p);
-  /// How many steps p has here, if it can move.
+  /// Whether p may die here.
+  bool may_die(int p) const;
+  /// How many steps p has here, if it can move; its death is not counted.
   int choices(int p) const;
   bool outside(int p) const { return local(p).where != region::remainder; }
   /// Makes p's next step, which must be possible.
@@ -55,6 +60,7 @@ class walker {
   program& source() { return program_; }
 
  private:
+  step_record die(int p);
   bool reads_during_write(int p) const;
   code seen(int p, int choice = 0) const;
 

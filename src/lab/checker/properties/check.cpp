@@ -87,6 +87,7 @@ class checking {
     options.symmetry = request_.symmetry;
     options.find_exclusion = wants("k-exclusion");
     options.find_names = wants("distinct-names");
+    options.find_broken_invariant = wants("invariant") && program_.has_invariant();
     explored_ = explore(program_, options, request_.limits);
     if (!explored_.complete && explored_.exclusion == no_state && explored_.names == no_state)
       explored_.why += likely_reason();
@@ -135,7 +136,7 @@ class checking {
     decide(r);
     const int passages = program_.options().passages;
     if (r.is == verdict::holds && one.refuted_by == refutation::infinite) r.within_passages = passages;
-    const bool in_a_state = r.name == "k-exclusion" || r.name == "distinct-names";
+    const bool in_a_state = r.name == "k-exclusion" || r.name == "distinct-names" || r.name == "invariant";
     if (program_.stopped_early() && !(in_a_state && r.is == verdict::violated)) {
       undecided(r, fmt::format("a passage makes more than {} accesses", program_.options().remember_accesses));
       r.within_passages = 0;
@@ -172,6 +173,8 @@ class checking {
       by_state(r, explored_.exclusion, fmt::format("more than {} processes are inside", program_.k()));
     } else if (name == "distinct-names") {
       by_state(r, explored_.names, "two processes inside hold the same name, or one not below k");
+    } else if (name == "invariant") {
+      invariant(r);
     } else if (name == "deadlock-free") {
       deadlock(r);
     } else if (name == "starvation-free") {
@@ -185,6 +188,12 @@ class checking {
     } else if (name == "l-full" || name == "l-queuelike" || name == "fifo-enabling" || name == "kl-deadlock-free") {
       about_enabling(r);
     }
+  }
+
+  void invariant(property_result& r) {
+    if (!program_.has_invariant()) return undecided(r, "not applicable: the algorithm's text has no invariant beside it");
+    const state_id bad = explored_.broken_invariant;
+    by_state(r, bad, bad == no_state ? "" : broken_invariant(*explored_.table, explored_.store->record(bad)));
   }
 
   /// The properties of Fischer et al. that speak of processes being enabled.

@@ -46,7 +46,22 @@ bool is_crashed(const trace& t, int p) { return std::find(t.crashed.begin(), t.c
 /// A process that owes a step: alive, outside its remainder, able to move.
 bool obliged(walker& w, const trace& t, int p) { return !is_crashed(t, p) && w.outside(p) && w.can_move(p); }
 
+class walker_view final : public state_view {
+ public:
+  explicit walker_view(walker& w) : w_(w) {}
+  const std::string& value(int v) const override { return w_.source().variable(v).values.bytes(w_.value(v)); }
+  region where(int p) const override { return w_.local(p).where; }
+  int name(int p) const override { return w_.local(p).name; }
+
+ private:
+  walker& w_;
+};
+
 std::string judge_end(const trace& t, walker& w, int N, int k) {
+  if (t.property == "invariant")
+    return w.source().has_invariant() && !w.source().broken_invariant(walker_view(w)).empty()
+               ? ""
+               : "the invariant is true at the end";
   if (t.property == "k-exclusion") return inside(w, N) > k ? "" : "at most k processes are inside at the end";
   if (t.property == "distinct-names") {
     for (int p = 0; p < N; ++p) {
@@ -123,7 +138,10 @@ std::string schedule_text(const std::vector<int>& schedule) {
     std::size_t same = 1;
     while (i + same < schedule.size() && schedule[i + same] == schedule[i]) ++same;
     text += fmt::format("{}{}", text.empty() ? "" : ",", scheduled_process(schedule[i]));
-    if (const int choice = scheduled_choice(schedule[i]); choice > 0) text += fmt::format("?{}", choice);
+    if (const int choice = scheduled_choice(schedule[i]); choice == death_choice)
+      text += '!';
+    else if (choice > 0)
+      text += fmt::format("?{}", choice);
     if (same > 1) text += fmt::format("x{}", same);
     i += same;
   }
@@ -134,7 +152,7 @@ std::vector<int> parse_schedule(const std::string& text) {
   std::vector<int> schedule;
   const auto fail = [&] {
     throw std::invalid_argument(
-        fmt::format("schedule '{}': allowed are process numbers, repetitions and choices, as in 0,1x3,2?4", text));
+        fmt::format("schedule '{}': allowed are process numbers, repetitions, choices and deaths, as in 0,1x3,2?4,0!", text));
   };
   std::size_t at = 0;
   const auto number = [&]() -> int {
@@ -153,8 +171,11 @@ std::vector<int> parse_schedule(const std::string& text) {
     if (at < text.size() && text[at] == '?') {
       ++at;
       const int choice = number();
-      if (choice > 1000) fail();
+      if (choice >= death_choice) fail();
       p = scheduled(p, choice);
+    } else if (at < text.size() && text[at] == '!') {
+      ++at;
+      p = scheduled(p, death_choice);
     }
     int times = 1;
     if (at < text.size() && text[at] == 'x') {
