@@ -36,6 +36,7 @@
 #include "kgate/algorithms/flbb79_count.hpp"
 #include "kgate/algorithms/flbb79_fifo.hpp"
 #include "kgate/algorithms/flbb79_tickets.hpp"
+#include "kgate/algorithms/kgate_gate.hpp"
 #include "kgate/algorithms/mcs_lock.hpp"
 #include "kgate/algorithms/peterson_k.hpp"
 #include "kgate/algorithms/ticket_queue.hpp"
@@ -592,6 +593,20 @@ inline constexpr auto table = std::tuple{
         .bounds = {{{rmr_model::cc, bound_case::alone, "2", detail::constant<2>},
                     {rmr_model::cc, bound_case::always, "O(N)", nullptr},
                     detail::unbounded_dsm}},
+    }},
+    entry<plain<kgate_gate>>{{
+        .id = "kgate-gate",
+        .title = "the gate between processes: one word that names its last operation, helped by all",
+        .paper = "this project",
+        .figure = "algorithms/gate_protocol.hpp",
+        .primitives = compare_and_swap,
+        .allowed = {.N_max = 15},
+        .promise = {.starvation_free = false, .bounded_exit = false, .k_fcfs = true},
+        .bounded_variables = false,
+        .note = "operations and passages are numbered; tests/gate/lab explores scripts of all its operations with deaths. "
+                "Lock-free: who tries to queue or to leave can be overtaken, who is queued cannot",
+        .headers = {"kgate_gate.hpp", "gate_protocol.hpp", "gate_word.hpp"},
+        .bounds = {{detail::unbounded_cc, detail::unbounded_dsm}},
     }},
     entry<plain<mcs_lock>>{{
         .id = "mcs",

@@ -108,18 +108,15 @@ gate_failure core::join(std::string_view command, membership& out) {
 
 bool core::join_once(std::string_view command, lock_opening& opening, membership& out) {
   file_layout& map = cells_.map();
+  struct {
+    lock_opening& opening;
+    bool lock(unsigned i) { return opening.lock(member_byte(i), 1); }
+    void unlock(unsigned i) { opening.unlock(member_byte(i), 1); }
+  } locks{opening};
   for (unsigned i = 0; i < members_max && opening.error() == 0; ++i) {
     if (held_[i]) continue;
-    // A number whose member died inside or queued is healed first, without its lock: a joiner that is stopped in between must
-    // not make the dead look alive.
-    if (cells_.state_of(i).where() != kind::out && !protocol_.heal(i)) continue;
-    if (!opening.lock(member_byte(i), 1)) continue;
-    protocol_.load_and_help();
-    const state there = cells_.state_of(i);
-    if (there.where() != kind::out) {
-      opening.unlock(member_byte(i), 1);
-      continue;
-    }
+    state mine;
+    if (!protocol_.take_number(i, locks, mine)) continue;
     held_bytes held = opening.keep();
     if (!held) return false;
     std::uint32_t used = map.members_used.load();
@@ -128,7 +125,7 @@ bool core::join_once(std::string_view command, lock_opening& opening, membership
     describe(map.info[i], command);
     map.lines[i].parked.store(0);
     held_[i] = std::move(held);
-    out = {i, there.at(kind::out)};
+    out = {i, mine};
     return true;
   }
   return false;
@@ -206,7 +203,7 @@ entry core::wait(membership& m, const wait_options& how) {
   line.parked.store(1);
   for (unsigned rounds = 0; waits(); ++rounds) {
     // Healing comes before the first sleep: a holder may have died before anybody waited.
-    position = heal_predecessors(i);
+    position = protocol_.heal_predecessors(i);
     if (!waits()) break;
     if (how.progress != nullptr) how.progress(how.progress_argument, position);
     const std::int64_t now = now_ns();
@@ -240,35 +237,6 @@ entry core::give_up(membership& m, entry why) {
 entry core::entered_now(const membership& m) {
   cells_.map().lines[m.number].entered_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
   return entry::entered;
-}
-
-/// For queued member i: applies what is pending and heals the dead members that i waits for. Its position in the queue.
-int core::heal_predecessors(unsigned i) {
-  for (;;) {
-    protocol_.load_and_help();
-    if (cells_.state_of(i).where() != kind::waits) return 0;
-    const std::uint64_t mine = cells_.order_of(i);
-    int position = 0;
-    unsigned ahead = 0;
-    std::uint64_t nearest = 0;
-    for (unsigned j = 0, n = cells_.members(); j < n; ++j) {
-      if (j == i || cells_.state_of(j).where() != kind::waits) continue;
-      const std::uint64_t order = cells_.order_of(j);
-      if (order >= mine) continue;
-      if (position++ == 0 || order > nearest) {
-        nearest = order;
-        ahead = j;
-      }
-    }
-    if (position > 0) {
-      if (protocol_.heal(ahead)) continue;
-      return position;
-    }
-    for (unsigned j = 0, n = cells_.members(); j < n; ++j)
-      if (cells_.state_of(j).where() == kind::in) protocol_.heal(j);
-    protocol_.advance();
-    return 0;
-  }
 }
 
 void core::leave(membership& m, word& became) {

@@ -129,7 +129,6 @@ class core {
   entry wait(membership& m, const wait_options& how);
   entry give_up(membership& m, entry why);
   entry entered_now(const membership& m);
-  int heal_predecessors(unsigned i);
 
   segment segment_;
   std::unique_ptr<held_bytes[]> held_;  ///< the bytes of this object's members, by their numbers

@@ -59,14 +59,14 @@
 ///   wake(i)         i's state has just become in
 ///   nudge(i)        i is the head of the queue, and may find a free permit (b > 0)
 ///   healed()        counts one healing
+///   live(n, a, b), call(f)   no steps: what still matters of the caller's variables at the place n, and a call of which only the result does
+///                   (rule 5 of detail/machine.hpp); the mapped file's do nothing
 
 #include <cstdint>
 
 #include "kgate/algorithms/gate_word.hpp"
 
 namespace kgate::gate_detail {
-
-enum class outcome : unsigned char { entered, queued, refused, retired };
 
 template <class Cells>
 class protocol {
@@ -75,15 +75,7 @@ class protocol {
 
   /// Applies the effect of the operation in `w`, so that W may be changed (G2).
   void help(word w) {
-    const unsigned i = w.subject();
-    if (i >= c.members()) return;
-    if (w.operation() == op::resize) return help_resize(w, i);
-    if (counts(w)) help_count(w);
-    const state before = c.state_of(i);
-    const state after = effect(w.operation(), before);
-    if (after == before) return;
-    if (c.word() != w) return;  // `before` may belong to a later operation
-    if (c.cas_state(i, before, after) && (w.operation() == op::grant || w.operation() == op::abandon)) c.wake(i);
+    c.call([&] { apply(w); });
   }
 
   /// Member i, whose state is `mine` and out, asks for mine.weight() permits: it enters, or is queued, or (if it must not queue)
@@ -92,6 +84,7 @@ class protocol {
     const int weight = mine.weight();
     c.set_state(i, mine);  // G5
     for (;;) {
+      c.live(1, mine.bits, may_queue);
       const word w = load_and_help();
       if (w.operation() == op::retired) return outcome::retired;
       if (has_room(w, weight)) {
@@ -115,6 +108,7 @@ class protocol {
   /// hand_over() is next.
   void leave(unsigned i, state mine, word& became) {
     for (;;) {
+      c.live(2, mine.bits);
       const word w = load_and_help();
       if (w.operation() == op::retired) {
         c.set_state(i, mine.next_passage());
@@ -132,6 +126,7 @@ class protocol {
   /// Queued member i gives up. Answers entered if it had been granted already, refused if it is out now.
   outcome abandon(unsigned i) {
     for (;;) {
+      c.live(3);
       const word w = load_and_help();
       const state mine = c.state_of(i);
       if (mine.where() == kind::in) return outcome::entered;
@@ -149,6 +144,7 @@ class protocol {
   /// should have called it may be dead.
   void advance() {
     for (;;) {
+      c.live(4);
       const word w = load_and_help();
       if (!w.waiting() || w.operation() == op::retired) return;
       const line in_line = queue();
@@ -182,21 +178,45 @@ class protocol {
 
   /// Completes the passage of member i if it is dead. True if there was something to complete.
   bool heal(unsigned i) {
+    return c.call([&] { return heal_once(i); });
+  }
+
+  /// For queued member i: applies what is pending and heals the dead it depends on, which is the one before it or, if it is the
+  /// head, those inside; then grants what can be granted. How many wait before it.
+  int heal_predecessors(unsigned i) {
     for (;;) {
-      const word w = load_and_help();
-      if (w.operation() == op::retired) return false;
-      const state theirs = c.state_of(i);
-      if (theirs.where() == kind::out || c.alive(i)) return false;
-      if (theirs.where() == kind::waits) {
-        if (!remove_from_queue(w, i)) continue;
-      } else {
-        const word desired = w.next(op::leave, i, w.free() + theirs.weight(), w.waiting());
-        if (!c.cas_word(w, desired)) continue;
-        help(desired);
+      c.live(5);
+      load_and_help();
+      if (c.state_of(i).where() != kind::waits) return 0;
+      const predecessor ahead = c.call([&] { return find_predecessor(i); });
+      if (ahead.position > 0) {
+        if (heal(ahead.member)) continue;
+        return ahead.position;
       }
-      c.healed();
-      return true;
+      for (unsigned j = 0, n = c.members(); j < n; ++j) {
+        c.live(6, j);
+        if (c.state_of(j).where() == kind::in) heal(j);
+      }
+      c.call([&] { advance(); });
+      return 0;
     }
+  }
+
+  /// Takes number i for this process, having healed the dead member that had it; `mine` is then its state, out. False if a
+  /// living one has it. locks.lock(i) takes the lock behind alive(i), or is false; locks.unlock(i) gives it back.
+  template <class Locks>
+  bool take_number(unsigned i, Locks& locks, state& mine) {
+    // Healed without its lock: a process that is stopped in between must not make the dead look alive.
+    if (c.state_of(i).where() != kind::out && !heal(i)) return false;
+    if (!locks.lock(i)) return false;
+    load_and_help();
+    const state there = c.state_of(i);
+    if (there.where() != kind::out) {
+      locks.unlock(i);
+      return false;
+    }
+    mine = there.at(kind::out);
+    return true;
   }
 
   /// Member i, whose state is `mine` and out, sets the size to mine.weight(). Those inside stay; nobody enters until there is room
@@ -204,6 +224,7 @@ class protocol {
   outcome resize(unsigned i, state mine) {
     c.set_state(i, mine);  // G5
     for (;;) {
+      c.live(7, mine.bits);
       const word w = load_and_help();
       if (w.operation() == op::retired) return outcome::retired;
       const int difference = mine.weight() - c.size().slots();
@@ -217,6 +238,7 @@ class protocol {
   /// Ends the gate: no operation succeeds any more. Refused while somebody is inside or waits, unless forced.
   bool retire(bool forced) {
     for (;;) {
+      c.live(8, forced);
       const word w = load_and_help();
       if (w.operation() == op::retired) return true;
       if (!forced && (w.waiting() || w.free() != c.size().slots())) return false;
@@ -227,6 +249,7 @@ class protocol {
   /// Says that member i, which is inside in passage `theirs`, is alive though it was not for a moment. False if it was healed.
   bool touch(unsigned i, state theirs) {
     for (;;) {
+      c.live(9, theirs.bits);
       const word w = load_and_help();
       if (w.operation() == op::retired || c.state_of(i) != theirs) return false;
       if (c.cas_word(w, w.next(op::none, i, w.free(), w.waiting()))) return true;
@@ -238,6 +261,7 @@ class protocol {
   int take_slot(unsigned i, state mine, int capacity) {
     const slot_owner me = slot_owner::of(i, mine);
     for (int rounds = 0; rounds < 100; ++rounds) {
+      c.live(10, mine.bits, capacity, rounds);
       load_and_help();
       for (int j = 0; j < capacity; ++j) {
         const slot_owner owner = c.slot(j);
@@ -275,6 +299,37 @@ class protocol {
   }
 
  private:
+  void apply(word w) {
+    const unsigned i = w.subject();
+    if (i >= c.members()) return;
+    if (w.operation() == op::resize) return help_resize(w, i);
+    if (counts(w)) help_count(w);
+    const state before = c.state_of(i);
+    const state after = effect(w.operation(), before);
+    if (after == before) return;
+    if (c.word() != w) return;  // `before` may belong to a later operation
+    if (c.cas_state(i, before, after) && (w.operation() == op::grant || w.operation() == op::abandon)) c.wake(i);
+  }
+
+  bool heal_once(unsigned i) {
+    for (;;) {
+      c.live(11);
+      const word w = load_and_help();
+      if (w.operation() == op::retired) return false;
+      const state theirs = c.state_of(i);
+      if (theirs.where() == kind::out || c.alive(i)) return false;
+      if (theirs.where() == kind::waits) {
+        if (!remove_from_queue(w, i)) continue;
+      } else {
+        const word desired = w.next(op::leave, i, w.free() + theirs.weight(), w.waiting());
+        if (!c.cas_word(w, desired)) continue;
+        help(desired);
+      }
+      c.healed();
+      return true;
+    }
+  }
+
   struct line {
     unsigned head = 0;
     int count = 0;
@@ -282,8 +337,31 @@ class protocol {
     std::uint64_t last = 0;
   };
 
+  struct predecessor {
+    int position = 0;  ///< how many wait before a member
+    unsigned member = 0;
+  };
+  predecessor find_predecessor(unsigned i) {
+    const std::uint64_t mine = c.order_of(i);
+    predecessor found;
+    std::uint64_t nearest = 0;
+    for (unsigned j = 0, n = c.members(); j < n; ++j) {
+      if (j == i || c.state_of(j).where() != kind::waits) continue;
+      const std::uint64_t order = c.order_of(j);
+      if (order >= mine) continue;
+      if (found.position++ == 0 || order > nearest) {
+        nearest = order;
+        found.member = j;
+      }
+    }
+    return found;
+  }
+
   /// Those who wait. Right if W does not change meanwhile, which the caller's compare-and-swap finds out.
   line queue() {
+    return c.call([&] { return find_queue(); });
+  }
+  line find_queue() {
     line found;
     for (unsigned j = 0, n = c.members(); j < n; ++j) {
       if (c.state_of(j).where() != kind::waits) continue;

@@ -118,6 +118,7 @@ struct overtaken {
   static constexpr overtaken of(std::uint64_t count, std::uint64_t seq) { return {count << 35 | seq}; }
   constexpr std::uint64_t count() const { return bits >> 35; }
   constexpr std::uint64_t seq() const { return bits & ((std::uint64_t{1} << 35) - 1); }
+  friend constexpr bool operator==(overtaken, overtaken) = default;
 };
 
 /// Who has a slot: the member and its passage, or nobody (0).
@@ -129,6 +130,10 @@ struct slot_owner {
   }
   constexpr bool taken() const { return bits != 0; }
   constexpr unsigned member() const { return static_cast<unsigned>(bits >> 1 & 0xFFF); }
+  friend constexpr bool operator==(slot_owner, slot_owner) = default;
 };
+
+/// How an operation of a member ended.
+enum class outcome : unsigned char { entered, queued, refused, retired };
 
 }  // namespace kgate::gate_detail

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Processes at a gate that perform any sequence of its operations, for the checker: which one comes next is a free choice, so
+/// one exploration covers all scripts of a length. Generic over the protocol's text, so that the same runs judge its mutants.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kgate/algorithms/kgate_gate.hpp"
+#include "lab/checker/model/machine.hpp"
+
+namespace kgate::lab {
+
+/// What a process may do next.
+enum class gate_act : unsigned char {
+  stop,         ///< nothing more
+  enter,        ///< wait, be inside, leave
+  enter_two,    ///< the same with two permits
+  attempt,      ///< the same with one, unless it would have to wait
+  give_up,      ///< the same with one, but give up once queued
+  take_slot,    ///< enter with one permit and take a slot, leave
+  touch,        ///< enter, be found alive by another process that takes over, leave
+  enlarge,      ///< set the size to one more than at first
+  shrink,       ///< set the size to what it was at first
+  shrink_more,  ///< set the size to one
+  rejoin,       ///< give the number back and take the first that is to be had
+  retire        ///< remove the gate by force
+};
+
+struct gate_scripts {
+  int processes = 2;
+  unsigned members = 2;  ///< numbers of the gate; processes beyond them begin by joining
+  int k = 1;
+  int acts = 2;  ///< of each process, at most
+  unsigned overtakings = 0;
+  std::vector<gate_act> among{gate_act::stop, gate_act::enter};
+};
+
+/// What a process has to know between two operations, and nothing else.
+struct script_position {
+  std::uint64_t out = 0;  ///< its state when it is out
+  std::uint8_t acts = 0;  ///< performed
+  std::uint8_t number = 0;
+  std::uint8_t joined = 0;
+  std::uint8_t act = 0;  ///< what it is about
+  std::uint32_t spare = 0;
+  friend bool operator==(const script_position&, const script_position&) = default;
+};
+
+/// The name a process has inside: the checker shows it to the invariant.
+struct inside_name {
+  int weight, number, slot;
+  int packed() const { return weight + 8 * number + 64 * (slot + 1); }
+  static inside_name of(int packed) { return {packed % 8, packed / 8 % 8, packed / 64 - 1}; }
+};
+
+template <template <class> class Protocol>
+class scripted_gate {
+ public:
+  using Process = checker_machine::Process;
+  using cells = gate_detail::cells_of<checker_machine, script_position>;
+  using state = gate_detail::state;
+  using kind = gate_detail::kind;
+  using outcome = gate_detail::outcome;
+
+  scripted_gate(checker_machine::Memory& memory, const gate_scripts& what)
+      : what_(what),
+        gate_(memory, what.members, what.k + 1, what.k, std::min(what.members, static_cast<unsigned>(what.processes)),
+              what.overtakings),
+        next_act_(memory, "next", static_cast<int>(what.among.size())) {}
+
+  void perform(Process& p) const {
+    script_position at;
+    at.number = static_cast<std::uint8_t>(p.id().value);
+    at.joined = static_cast<unsigned>(p.id().value) < what_.members ? 1 : 0;
+    p.begin_entry();
+    while (at.acts < what_.acts) {
+      p.live(at);
+      at.act = static_cast<std::uint8_t>(what_.among[static_cast<std::size_t>(next_act_.read(p["choose"]))]);
+      if (static_cast<gate_act>(at.act) == gate_act::stop) break;
+      ++at.acts;
+      p.live(at);
+      p.begin_entry();
+      cells c(gate_, p, at);
+      Protocol<cells> gate(c);
+      if (at.joined == 0 && !join(p, c, gate, at)) break;
+      p.live(at);
+      act(p, c, gate, at);
+      p.live(at);
+    }
+    p.end_section();
+  }
+
+ private:
+  bool join(Process& p, cells& c, Protocol<cells>& gate, script_position& at) const {
+    for (unsigned i = 0; i < what_.members; ++i) {
+      p.live(at, i);
+      state mine;
+      const bool taken = c.call([&] { return take(gate, c, i, mine); });
+      if (!taken) continue;
+      at.out = mine_after(p, i);
+      at.number = static_cast<std::uint8_t>(i);
+      at.joined = 1;
+      return true;
+    }
+    return false;
+  }
+  static bool take(Protocol<cells>& gate, cells& c, unsigned i, state& mine) { return gate.take_number(i, c, mine); }
+  /// Its own number's state, which nobody else changes while it is out.
+  std::uint64_t mine_after(Process& p, unsigned i) const { return gate_.states[i].read(p["own"]).at(kind::out).bits; }
+
+  void act(Process& p, cells& c, Protocol<cells>& gate, script_position& at) const {
+    switch (static_cast<gate_act>(at.act)) {
+      case gate_act::enter:
+      case gate_act::take_slot:
+      case gate_act::touch:
+        return pass(p, c, gate, at, 1, true);
+      case gate_act::enter_two:
+        return pass(p, c, gate, at, 2, true);
+      case gate_act::attempt:
+        return pass(p, c, gate, at, 1, false);
+      case gate_act::give_up:
+        return pass(p, c, gate, at, 1, true);
+      case gate_act::enlarge:
+        return resize(p, gate, at, what_.k + 1);
+      case gate_act::shrink:
+        return resize(p, gate, at, what_.k);
+      case gate_act::shrink_more:
+        return resize(p, gate, at, 1);
+      case gate_act::rejoin:
+        c.unlock(at.number);
+        at.joined = 0;
+        at.out = 0;
+        at.number = 0;
+        return;
+      case gate_act::retire:
+        gate.retire(true);
+        return;
+      case gate_act::stop:
+        return;
+    }
+  }
+
+  void resize(Process& p, Protocol<cells>& gate, script_position& at, int slots) const {
+    at.out = state{at.out}.with_weight(slots).bits;
+    gate.resize(at.number, state{at.out});
+    p.live(at);
+    gate.advance();
+  }
+
+  void pass(Process& p, cells& c, Protocol<cells>& gate, script_position& at, int weight, bool may_queue) const {
+    at.out = state{at.out}.with_weight(weight).bits;
+    gate_detail::word became{};
+    const outcome result = gate.request(at.number, state{at.out}, may_queue, became);
+    if (result == outcome::retired || result == outcome::refused) return;
+    if (result == outcome::queued && !wait(p, c, gate, at)) return;
+    p.live(at);
+    int slot = -1;
+    const state in = state{at.out}.at(kind::in);
+    if (static_cast<gate_act>(at.act) == gate_act::take_slot) slot = gate.take_slot(at.number, in, what_.k + 1);
+    if (static_cast<gate_act>(at.act) == gate_act::touch) gate.touch(at.number, in);
+    p.live(at, slot);
+    p.enter_critical(inside_name{weight, at.number, slot}.packed());
+    gate.leave(at.number, in, became);
+    const bool waiting = became.waiting();
+    at.out = in.next_passage().bits;
+    p.live(at, waiting);
+    if (waiting) gate.hand_over();
+  }
+
+  /// In the queue until granted: true; or refused, retired or given up.
+  bool wait(Process& p, cells& c, Protocol<cells>& gate, script_position& at) const {
+    if (static_cast<gate_act>(at.act) == gate_act::give_up) {
+      p.live(at);
+      if (gate.abandon(at.number) == outcome::entered) return true;
+      at.out = state{at.out}.next_passage().bits;
+      p.live(at);
+      gate.advance();
+      return false;
+    }
+    for (;;) {
+      p.live(at);
+      gate.heal_predecessors(at.number);
+      p.live(at);
+      const state now = c.state_of(at.number);
+      if (now.where() == kind::in) return true;
+      if (now.where() == kind::out) {
+        at.out = state{at.out}.next_passage().bits;
+        return false;
+      }
+      if (c.word().operation() == gate_detail::op::retired) {
+        p.live(at);
+        if (gate.abandon(at.number) == outcome::entered) return true;
+        at.out = state{at.out}.next_passage().bits;
+        return false;
+      }
+    }
+  }
+
+  gate_scripts what_;
+  mutable gate_detail::machine_cells<checker_machine> gate_;
+  checker_machine::Choice next_act_;
+};
+
+/// What is wrong in a state of a gate; empty if nothing is. Counts the effect of W's operation as applied.
+inline std::string judge_gate(const gate_scripts& what, const state_view& s) {
+  using namespace gate_detail;
+  const auto w = from_bytes<word>(s.value(0));
+  const auto size = from_bytes<limit>(s.value(1));
+  const auto locks = from_bytes<lock_holders>(s.value(2));
+  if (w.operation() == op::retired) return "";
+  std::array<state, 8> states{};
+  std::array<std::uint64_t, 8> orders{};
+  int inside = 0, queued = 0;
+  for (unsigned i = 0; i < what.members; ++i) {
+    states[i] = from_bytes<state>(s.value(static_cast<int>(3 + i)));
+    orders[i] = from_bytes<std::uint64_t>(s.value(static_cast<int>(3 + what.members + i)));
+    if (i == w.subject()) states[i] = effect(w.operation(), states[i]);
+    inside += states[i].where() == kind::in ? states[i].weight() : 0;
+    queued += states[i].where() == kind::waits ? 1 : 0;
+  }
+  const int k = size.lacks(w) ? states[w.subject()].weight() : size.slots();
+  if (k != what.k && k != what.k + 1 && k != 1) return "the gate has a size that nobody set";
+  if (w.free() + inside != k) return "free permits and those inside do not add up to k (G3)";
+  if (w.waiting() != (queued > 0)) return "W does not say whether somebody waits (G4)";
+  if ((w.operation() == op::enter || w.operation() == op::grant) && w.free() < 0)
+    return "somebody was let in although there was no room";
+  if (w.operation() == op::enter && w.waiting() && what.overtakings == 0) return "a newcomer passed the queue";
+  if (w.operation() == op::grant)
+    for (unsigned i = 0; i < what.members; ++i)
+      if (states[i].where() == kind::waits && orders[i] < orders[w.subject()]) return "a waiter was passed";
+  unsigned slots = 0;
+  for (int p = 0; p < what.processes; ++p) {
+    if (s.where(p) != region::critical) continue;
+    const inside_name me = inside_name::of(s.name(p));
+    if (locks.holder(static_cast<unsigned>(me.number)) != static_cast<unsigned>(p))
+      return "a process is inside with a number that is not its own";
+    const state mine = states[static_cast<std::size_t>(me.number)];
+    if (mine.where() != kind::in || mine.weight() != me.weight)
+      return "a process is inside and the gate does not know it";
+    if (me.slot < 0) continue;
+    if ((slots >> me.slot & 1) != 0) return "two inside have the same slot";
+    slots |= 1U << me.slot;
+  }
+  return "";
+}
+
+template <template <class> class Protocol>
+std::unique_ptr<model> make_scripted_gate(const gate_scripts& what) {
+  auto m = std::make_unique<model>();
+  auto gate = std::make_shared<scripted_gate<Protocol>>(m->memory, what);
+  m->algorithm = gate;
+  m->object = {reinterpret_cast<const char*>(gate.get()), sizeof *gate};
+  m->passage = [g = gate.get()](checker_machine::Process& p) { g->perform(p); };
+  m->deaths =
+      mortality{2, [](const std::string& locks, int p) {
+                  return to_bytes(from_bytes<gate_detail::lock_holders>(locks).without(static_cast<unsigned>(p)));
+                }};
+  m->invariant = [what](const state_view& s) { return judge_gate(what, s); };
+  return m;
+}
+
+}  // namespace kgate::lab

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Every script of so many operations of each process, with deaths at every step, over all schedules: at most k inside (with the
+/// rule of resizing), no permit and no place lost, the queue in order, slots distinct, sizes as set, every waiter served.
+#include "gate/lab/scripts.hpp"
+
+#include "mutants/dead_stay.hpp"
+#include "mutants/heavy_head.hpp"
+#include "mutants/last_first.hpp"
+#include "mutants/living_seem_dead.hpp"
+#include "mutants/no_grant_by_waiters.hpp"
+#include "mutants/no_look_at_word.hpp"
+#include "mutants/nobody_helps.hpp"
+#include "mutants/number_not_healed.hpp"
+#include "mutants/passes_the_queue.hpp"
+#include "mutants/size_by_value.hpp"
+
+namespace kgate::lab {
+namespace {
+
+template <class Cells>
+using shipped = gate_detail::protocol<Cells>;
+
+void holds(const gate_scripts& what, int deaths) {
+  const script_verdict seen = explore_scripts<shipped>(what, deaths);
+  EXPECT_TRUE(seen.holds) << seen.text;
+  testing::Test::RecordProperty("states", std::to_string(seen.states));
+  std::printf("%llu states\n", static_cast<unsigned long long>(seen.states));
+}
+
+TEST(gate_scripts, one_operation_of_any_kind_each_with_any_deaths_k1) {
+  holds({.processes = 2, .members = 2, .k = 1, .acts = 1, .among = acts("abcdefghijkl")}, 2);
+}
+TEST(gate_scripts, one_operation_of_any_kind_each_with_any_deaths_k2) {
+  holds({.processes = 2, .members = 2, .k = 2, .acts = 1, .among = acts("abcdefghijkl")}, 2);
+}
+TEST(gate_scripts, two_passages_each_with_any_deaths) {
+  holds({.processes = 2, .members = 2, .k = 1, .acts = 2, .among = acts("ab")}, 2);
+}
+TEST(gate_scripts, two_of_entering_and_giving_up_each_with_any_deaths) {
+  holds({.processes = 2, .members = 2, .k = 1, .acts = 2, .among = acts("abe")}, 2);
+}
+TEST(gate_scripts, two_of_entering_and_resizing_each_with_a_death) {
+  holds({.processes = 2, .members = 2, .k = 1, .acts = 2, .among = acts("abh")}, 1);
+}
+TEST(gate_scripts, a_third_process_takes_over_the_number_of_a_dead_one) {
+  holds({.processes = 3, .members = 2, .k = 1, .acts = 1, .among = acts("b")}, 1);
+}
+TEST(gate_scripts, newcomers_may_pass_the_queue_twice) {
+  holds({.processes = 2, .members = 2, .k = 1, .acts = 2, .overtakings = 2, .among = acts("ab")}, 1);
+}
+
+template <template <class> class Mutant>
+void caught(const gate_scripts& what, int deaths) {
+  EXPECT_FALSE(explore_scripts<Mutant>(what, deaths).holds);
+}
+
+TEST(gate_mutants, a_size_recognised_by_its_value) {
+  caught<gate_detail::size_by_value::protocol>({.processes = 2, .members = 2, .k = 2, .acts = 2, .among = acts("abh")},
+                                               0);
+}
+TEST(gate_mutants, a_late_helper_that_does_not_look_again) {
+  caught<gate_detail::no_look_at_word::protocol>(
+      {.processes = 2, .members = 2, .k = 1, .acts = 2, .among = acts("abe")}, 0);
+}
+TEST(gate_mutants, a_head_heavier_than_the_gate) {
+  caught<gate_detail::heavy_head::protocol>({.processes = 2, .members = 2, .k = 1, .acts = 1, .among = acts("abc")}, 0);
+}
+TEST(gate_mutants, nobody_helps) {
+  caught<gate_detail::nobody_helps::protocol>({.processes = 2, .members = 2, .k = 1, .acts = 1, .among = acts("ab")},
+                                              0);
+}
+TEST(gate_mutants, the_living_are_healed) {
+  caught<gate_detail::living_seem_dead::protocol>(
+      {.processes = 2, .members = 2, .k = 1, .acts = 1, .among = acts("ab")}, 0);
+}
+TEST(gate_mutants, the_dead_are_not_healed) {
+  caught<gate_detail::dead_stay::protocol>({.processes = 2, .members = 2, .k = 1, .acts = 1, .among = acts("ab")}, 1);
+}
+TEST(gate_mutants, a_number_is_taken_over_unhealed) {
+  caught<gate_detail::number_not_healed::protocol>(
+      {.processes = 3, .members = 2, .k = 1, .acts = 1, .among = acts("b")}, 1);
+}
+TEST(gate_mutants, newcomers_pass_the_queue) {
+  caught<gate_detail::passes_the_queue::protocol>(
+      {.processes = 3, .members = 3, .k = 2, .acts = 1, .among = acts("bc")}, 0);
+}
+TEST(gate_mutants, the_last_is_granted_first) {
+  caught<gate_detail::last_first::protocol>({.processes = 3, .members = 3, .k = 1, .acts = 1, .among = acts("b")}, 0);
+}
+TEST(gate_mutants, waiters_do_not_grant) {
+  caught<gate_detail::no_grant_by_waiters::protocol>(
+      {.processes = 2, .members = 2, .k = 1, .acts = 1, .among = acts("ab")}, 1);
+}
+
+}  // namespace
+}  // namespace kgate::lab
