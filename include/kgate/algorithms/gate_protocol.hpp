@@ -46,7 +46,7 @@
 /// Deviations   none
 /// Memory model sequential consistency for W, state, K and slot. A member's own effect of enter and leave is a release store:
 ///              only helpers write the same value meanwhile, and its partner is the acquire side of their reads.
-/// Evidence     tests/gate (exploration of schedules with deaths), tests/gate/faults (a real process killed at each instruction)
+/// Evidence     tests/gate/lab (all scripts of its operations, with deaths), tests/gate/faults (a real process killed at each instruction)
 ///
 /// Cells is what the protocol runs on; each of its functions is one atomic step:
 ///   word() cas_word(word, word) state_of(i) cas_state(i, state, state) set_state(i, state) order_of(i) set_order(i, u64)

@@ -45,6 +45,9 @@ TEST(gate_scripts, two_of_entering_and_resizing_each_with_a_death) {
 TEST(gate_scripts, a_third_process_takes_over_the_number_of_a_dead_one) {
   holds({.processes = 3, .members = 2, .k = 1, .acts = 1, .among = acts("b")}, 1);
 }
+TEST(gate_scripts, three_processes_at_two_slots) {
+  holds({.processes = 3, .members = 3, .k = 2, .acts = 1, .among = acts("b")}, 0);
+}
 TEST(gate_scripts, newcomers_may_pass_the_queue_twice) {
   holds({.processes = 2, .members = 2, .k = 1, .acts = 2, .overtakings = 2, .among = acts("ab")}, 1);
 }
