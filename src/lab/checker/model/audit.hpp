@@ -22,7 +22,7 @@ struct audit_options {
   int steps = 400;     ///< of each walk, at most
   double seconds = 0;  ///< walks go on until so much time has passed
   /// Where a walk starts: the schedule that leads there, from the initial state. None: at the initial state.
-  std::function<std::vector<int>(std::mt19937_64&)> start;
+  std::function<std::vector<int>(std::mt19937_64&)> start{};
 };
 
 struct audit_result {
