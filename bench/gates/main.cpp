@@ -45,7 +45,8 @@ double ns_each(Enter&& enter, Leave&& leave) {
   return std::chrono::duration<double, std::nano>(clock_type::now() - began).count() / operations;
 }
 
-/// Rounds of empty work that take a nanosecond; measured once, since reading a clock inside would cost more than it measures.
+/// Rounds of empty work that take a nanosecond; measured once, since reading a clock inside would cost more than it
+/// measures.
 double rounds_per_ns() {
   constexpr int rounds = 2'000'000;
   const auto began = clock_type::now();

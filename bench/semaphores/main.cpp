@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// semaphores [--rounds R] [--cell TEXT] [--peer TEXT]... [--json FILE] | --alone PEER OPERATIONS
 ///
-/// Measures kgate::semaphore and its peers in the same run: for each cell, R rounds in which every peer gets a short chunk in
-/// turn. --cell and --peer keep what contains the text. --alone only calls enter and leave, for counting instructions.
+/// Measures kgate::semaphore and its peers in the same run: for each cell, R rounds in which every peer gets a short
+/// chunk in turn. --cell and --peer keep what contains the text. --alone only calls enter and leave, for counting
+/// instructions.
 
 #include <algorithm>
 #include <cstdio>

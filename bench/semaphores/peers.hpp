@@ -28,8 +28,8 @@
 #include <string>
 #include <vector>
 
-#include "kgate/wait_policy.hpp"
 #include "kgate/semaphore.hpp"
+#include "kgate/wait_policy.hpp"
 
 namespace kgate::bench {
 

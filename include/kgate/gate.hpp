@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// kgate::gate: at most k at a time, between processes; in order, each with a slot number, and nothing is lost when a process
-/// is killed, whatever it was doing.
+/// kgate::gate: at most k at a time, between processes; in order, each with a slot number, and nothing is lost when a
+/// process is killed, whatever it was doing.
 ///
 ///     kgate::gate gpus("gpu", 4);             // the gate "gpu" of this user, created with 4 slots if there is none
 ///     {
@@ -10,8 +10,9 @@
 ///       train_on(permit.slot());              // 0..3, nobody else's until the permit goes
 ///     }
 ///
-/// A gate is a file its users map; there is no daemon. Waiters are served in the order in which they came. Link kgate::gate.
-/// How it works and why it survives: algorithms/gate_protocol.hpp. What is promised to users: docs/gates.md.
+/// A gate is a file its users map; there is no daemon. Waiters are served in the order in which they came. Link
+/// kgate::gate. How it works and why it survives: algorithms/gate_protocol.hpp. What is promised to users:
+/// docs/gates.md.
 
 #include <atomic>
 #include <chrono>
@@ -59,8 +60,8 @@ struct gate_options {
   unsigned mode = 0600;
   /// The group of a gate that is created, by number; -1: that of the process or directory.
   int group = -1;
-  /// Of a gate that is created: how many newcomers may pass the waiters between two grants from the queue. 0: none, first
-  /// come first served. More is faster when many compete for short passages, and less fair.
+  /// Of a gate that is created: how many newcomers may pass the waiters between two grants from the queue. 0: none,
+  /// first come first served. More is faster when many compete for short passages, and less fair.
   unsigned overtakings = 0;
   /// What others see as the command of this process. Empty: the program's own name.
   std::string command;
@@ -87,22 +88,22 @@ struct gate_status {
   std::uint64_t healed = 0;  ///< how many members died inside or waiting, and were cleared away
 };
 
-/// A gate shared by processes. Safe to use from many threads. A child made by fork may destroy what it inherits, which does nothing;
-/// all else it does with that throws gate_error (forked): it opens the gate itself.
+/// A gate shared by processes. Safe to use from many threads. A child made by fork may destroy what it inherits, which
+/// does nothing; all else it does with that throws gate_error (forked): it opens the gate itself.
 class gate {
  public:
   class member;
   class permit;
 
-  /// Opens the gate `name`, or creates it with `slots`. With slots = 0 it must exist. An existing gate must have `slots` if they
-  /// are given. Throws gate_error.
+  /// Opens the gate `name`, or creates it with `slots`. With slots = 0 it must exist. An existing gate must have
+  /// `slots` if they are given. Throws gate_error.
   explicit gate(std::string_view name, int slots = 0, gate_options options = {});
   gate(gate&&) noexcept;
   gate& operator=(gate&&) noexcept;
   ~gate();
 
-  /// Waits for `weight` permits. FIFO from the moment it queues up, which it puts off by up to 2 ms while others come and go
-  /// quickly; and so a heavy request at the head holds up light ones behind it. Throws gate_error if
+  /// Waits for `weight` permits. FIFO from the moment it queues up, which it puts off by up to 2 ms while others come
+  /// and go quickly; and so a heavy request at the head holds up light ones behind it. Throws gate_error if
   /// the gate is removed meanwhile, or damaged, or weight is not in 1..slots().
   [[nodiscard("the permit leaves when it is destroyed")]] permit enter(int weight = 1);
   /// The same until `stop` is requested; nothing then.
@@ -181,11 +182,11 @@ class gate::member {
   void leave_slowly();
   void part() noexcept;
 
-  /// The paths that one compare-and-swap decides. They work on the guess that W is still as this member left it. Then the
-  /// operation in W is this member's own and its effect has been applied, so there is nothing to help (invariant G2), and the
-  /// guess cannot be out of date unnoticed, for nobody else makes this member the subject of an operation while it is out
-  /// or inside and alive. There is a guess only where the shortcut is right: one permit, nobody waiting, a permit free, and the
-  /// process that joined.
+  /// The paths that one compare-and-swap decides. They work on the guess that W is still as this member left it. Then
+  /// the operation in W is this member's own and its effect has been applied, so there is nothing to help (invariant
+  /// G2), and the guess cannot be out of date unnoticed, for nobody else makes this member the subject of an operation
+  /// while it is out or inside and alive. There is a guess only where the shortcut is right: one permit, nobody
+  /// waiting, a permit free, and the process that joined.
   bool enter_at_once() {
     using namespace gate_detail;
     std::uint64_t* const my_guess = guess_;
@@ -225,8 +226,8 @@ class gate::member {
     inside_ = false;
     return true;
   }
-  /// When the guess was wrong because others came and went and nobody waits: from W as it was `seen`, if what it names has been
-  /// applied (G2). A few tries; the long way knows what else may be the matter.
+  /// When the guess was wrong because others came and went and nobody waits: from W as it was `seen`, if what it names
+  /// has been applied (G2). A few tries; the long way knows what else may be the matter.
   bool change(gate_detail::op what, std::uint64_t seen) {
     using namespace gate_detail;
     const int permits = what == op::enter ? -1 : 1;

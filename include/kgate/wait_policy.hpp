@@ -14,8 +14,8 @@ inline void cpu_relax() noexcept {
 #endif
 }
 
-/// How a native process waits. `spins` pauses come first; then the policy yields or, if it `parks`, sleeps in the kernel
-/// until the variable it waits for is written.
+/// How a native process waits. `spins` pauses come first; then the policy yields or, if it `parks`, sleeps in the
+/// kernel until the variable it waits for is written.
 struct spin {
   static constexpr bool parks = false;
   static constexpr bool yields = false;

@@ -603,8 +603,9 @@ inline constexpr auto table = std::tuple{
         .allowed = {.N_max = 15},
         .promise = {.starvation_free = false, .bounded_exit = false, .k_fcfs = true},
         .bounded_variables = false,
-        .note = "operations and passages are numbered; tests/gate/lab explores scripts of all its operations with deaths. "
-                "Lock-free: who tries to queue or to leave can be overtaken, who is queued cannot",
+        .note =
+            "operations and passages are numbered; tests/gate/lab explores scripts of all its operations with deaths. "
+            "Lock-free: who tries to queue or to leave can be overtaken, who is queued cannot",
         .headers = {"kgate_gate.hpp", "gate_protocol.hpp", "gate_word.hpp"},
         .bounds = {{detail::unbounded_cc, detail::unbounded_dsm}},
     }},

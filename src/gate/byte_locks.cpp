@@ -66,7 +66,8 @@ int open_owned(const std::string& path, int flags, uid_t owner, file_id& id) noe
   return -1;
 }
 
-/// Descriptors of .run files on which this process holds a lock, being a command itself: closing one would drop that lock.
+/// Descriptors of .run files on which this process holds a lock, being a command itself: closing one would drop that
+/// lock.
 class kept_descriptors {
  public:
   int find(file_id id) {

@@ -5,11 +5,12 @@
 ///
 /// A gate has two files beside its own, of no bytes, which only participants may open:
 ///
-///   .NAME.ID.lock   a participant holds an open-file-description lock on its member's byte. The description is kept by a mapping
-///                   and by no descriptor: whatever a process does with its descriptors (a daemon closes them all) does not lose the
-///                   lock, a forked child does not inherit it (MADV_DONTFORK), exec drops it, and so does every death.
-///   .NAME.ID.run    a command that was started holds a record lock on its member's byte, through a descriptor opened for
-///                   reading: it belongs to the process, survives exec, and is not inherited by the command's children.
+///   .NAME.ID.lock   a participant holds an open-file-description lock on its member's byte. The description is kept by
+///                   a mapping and by no descriptor: whatever a process does with its descriptors (a daemon closes them
+///                   all) does not lose the lock, a forked child does not inherit it (MADV_DONTFORK), exec drops it,
+///   and so does every death. .NAME.ID.run    a command that was started holds a record lock on its member's byte,
+///                   through a descriptor opened for reading: it belongs to the process, survives exec, and is not
+///                   inherited by the command's children.
 
 #include <sys/types.h>
 
@@ -98,13 +99,14 @@ class lock_file {
   bool alive(unsigned i) noexcept;
   /// Whether a command of any member is alive, or that cannot be found out.
   bool any_command() noexcept;
-  /// An errno if the last question could not be answered, for instance because descriptors were closed and the path is gone.
+  /// An errno if the last question could not be answered, for instance because descriptors were closed and the path is
+  /// gone.
   int lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
-  /// A descriptor of the .run file for the lock of a command, opened for reading, at a number that scripts do not use. -1 and
-  /// errno if it cannot be had.
+  /// A descriptor of the .run file for the lock of a command, opened for reading, at a number that scripts do not use.
+  /// -1 and errno if it cannot be had.
   int open_for_command() const noexcept;
-  /// In the process of the command, through that descriptor: takes the lock of member i. All other descriptors of the file are
-  /// closed first, for closing one later, or by exec, would drop the lock. 0 or an errno.
+  /// In the process of the command, through that descriptor: takes the lock of member i. All other descriptors of the
+  /// file are closed first, for closing one later, or by exec, would drop the lock. 0 or an errno.
   int lock_for_command(int fd, unsigned i) const noexcept;
 
  private:

@@ -14,14 +14,14 @@ namespace kgate::gate_detail {
 
 namespace {
 
-/// A pause costs tens of nanoseconds; about a microsecond of them covers a hand-over between two running processes. Only the
-/// next in line spins.
+/// A pause costs tens of nanoseconds; about a microsecond of them covers a hand-over between two running processes.
+/// Only the next in line spins.
 constexpr int spins_next = 600;
 constexpr std::int64_t spinning_ns = 20'000;
 
-/// Before a member queues up it spins for a while, as long as the gate moves: short passages then follow each other at the speed of
-/// running processes, without wake-ups. It queues when nothing has happened for `still_ns` (the holder stays inside, or does not
-/// run), and after `spinning_max_ns` in any case: its position is certain from then on.
+/// Before a member queues up it spins for a while, as long as the gate moves: short passages then follow each other at
+/// the speed of running processes, without wake-ups. It queues when nothing has happened for `still_ns` (the holder
+/// stays inside, or does not run), and after `spinning_max_ns` in any case: its position is certain from then on.
 constexpr std::int64_t still_ns = 50'000;
 constexpr std::int64_t spinning_max_ns = 2'000'000;
 constexpr int pauses_min = 16;
@@ -33,8 +33,9 @@ std::uint64_t wall_coarse_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// How long a waiter sleeps before it heals what it depends on: the head often, for it is the one that notices that a holder
-/// died; those behind it less and less, so that a long queue costs little. Their sum over a queue of n is O(log n).
+/// How long a waiter sleeps before it heals what it depends on: the head often, for it is the one that notices that a
+/// holder died; those behind it less and less, so that a long queue costs little. Their sum over a queue of n is O(log
+/// n).
 std::int64_t healing_interval_ns(int position, std::int64_t waited_ns) {
   constexpr std::int64_t ms = 1'000'000;
   if (position == 0) return waited_ns < 1000 * ms ? ms : 4 * ms;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A process's end of a gate: membership, waiting, healing. What kgate::gate and the tool are made of; failures are values.
+/// A process's end of a gate: membership, waiting, healing. What kgate::gate and the tool are made of; failures are
+/// values.
 
 #include <atomic>
 #include <cstdint>
@@ -38,7 +39,8 @@ enum class entry : unsigned char {
   lost  ///< the kernel cannot be asked who is alive: the descriptor was closed, and the path is gone
 };
 
-/// A member: its number, and its own state when it is out. The state is never read back from the file, to which others write.
+/// A member: its number, and its own state when it is out. The state is never read back from the file, to which others
+/// write.
 struct membership {
   unsigned number = 0;
   state out{};
@@ -90,8 +92,8 @@ class core {
   /// Gives the number back. The member is out.
   void part(const membership& m) noexcept;
 
-  /// The member asks for `weight` permits and waits as long as `how` allows. `became` is what W was made by the member itself,
-  /// or 0: the guess with which its next operation begins.
+  /// The member asks for `weight` permits and waits as long as `how` allows. `became` is what W was made by the member
+  /// itself, or 0: the guess with which its next operation begins.
   entry enter(membership& m, int weight, const wait_options& how, word& became);
   void leave(membership& m, word& became);
   /// Grants the waiters that may enter: after a leave that saw one.

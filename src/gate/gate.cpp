@@ -13,8 +13,8 @@ namespace kgate {
 
 using namespace gate_detail;
 
-/// What the members and permits of one gate object have in common. A few memberships that are not in use are kept, since joining
-/// costs system calls.
+/// What the members and permits of one gate object have in common. A few memberships that are not in use are kept,
+/// since joining costs system calls.
 struct gate::shared {
   process_memory memory{members_max};  ///< what members remember of W; a forked child finds it cleared
   gate_detail::core core;

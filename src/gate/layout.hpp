@@ -50,7 +50,8 @@ struct identity {
   std::array<char, 120> command;
 };
 
-/// An identity in words, so that it can be read while it is written; `version` is odd meanwhile, and another one afterwards.
+/// An identity in words, so that it can be read while it is written; `version` is odd meanwhile, and another one
+/// afterwards.
 struct alignas(cache_line) member_info {
   static constexpr std::size_t words = sizeof(identity) / sizeof(std::uint64_t);
 
@@ -61,8 +62,8 @@ static_assert(sizeof(identity) == 176 && sizeof(member_info) == 192);
 
 struct file_layout {
   alignas(cache_line) file_header header;
-  // The first members' states share the word's line: whoever changes the word reads the last subject's state and writes its
-  // own, and has the line already.
+  // The first members' states share the word's line: whoever changes the word reads the last subject's state and writes
+  // its own, and has the line already.
   alignas(cache_line) std::atomic<std::uint64_t> word_bits;
   std::atomic<std::uint64_t> state_bits[members_max];
   alignas(cache_line) std::atomic<std::uint64_t> size_bits;

@@ -33,8 +33,8 @@ std::string users_own_directory() {
   return std::string(open_to_users ? "/run/lock" : "/tmp") + "/kgate-" + std::to_string(geteuid());
 }
 
-/// The gate's name and id in the name of a file that a creation makes beside it: `.NAME.ID.` and lock, run or new. False if it is
-/// none.
+/// The gate's name and id in the name of a file that a creation makes beside it: `.NAME.ID.` and lock, run or new.
+/// False if it is none.
 bool parse_lock_name(std::string_view file, std::string& name, std::uint64_t& id) {
   const std::size_t end = file.rfind('.');
   if (file.empty() || file.front() != '.' || end == std::string_view::npos || end < 18) return false;

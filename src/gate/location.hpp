@@ -22,14 +22,14 @@ struct location {
   unsigned overtakings = 0;  ///< of a gate this call creates
 };
 
-/// The directory of a location: the one it names, else $KGATE_DIR, else a directory of the user's own below /run/lock, which is local to
-/// the host, meant for locks, emptied by a reboot and, unlike /dev/shm and $XDG_RUNTIME_DIR, by nothing else: systemd-logind
-/// deletes what a user has in those two at logout. Where /run/lock is not open to users (a property of the host, not of
-/// the moment or of this process): below /tmp.
+/// The directory of a location: the one it names, else $KGATE_DIR, else a directory of the user's own below /run/lock,
+/// which is local to the host, meant for locks, emptied by a reboot and, unlike /dev/shm and $XDG_RUNTIME_DIR, by
+/// nothing else: systemd-logind deletes what a user has in those two at logout. Where /run/lock is not open to users (a
+/// property of the host, not of the moment or of this process): below /tmp.
 std::string directory_of(const location& where);
 
-/// Whether the directory may be used: KGATE_DIR must not be empty, and the user's own directory must be one that only the user can
-/// write to. Creates the latter if `create` is set.
+/// Whether the directory may be used: KGATE_DIR must not be empty, and the user's own directory must be one that only
+/// the user can write to. Creates the latter if `create` is set.
 gate_failure check_directory(const location& where, bool create);
 
 bool valid_name(std::string_view name);
@@ -43,11 +43,12 @@ const char* unsuitable_filesystem(std::uint64_t type);
 
 /// Opens a regular file and nothing else: no symbolic link, and no FIFO or device, which could block. -1 and why not.
 int open_regular(const std::string& path, int flags, struct stat& there, gate_failure& failure);
-/// Why this user should not use a gate with that owner: root does not trust strangers in directories that everybody can write to.
+/// Why this user should not use a gate with that owner: root does not trust strangers in directories that everybody can
+/// write to.
 gate_failure check_owner(const std::string& path, const struct stat& gate);
 
-/// Removes what creations that were cut short left in a directory and nobody can use any more, of gate `name` or (empty) of all.
-/// How many files.
+/// Removes what creations that were cut short left in a directory and nobody can use any more, of gate `name` or
+/// (empty) of all. How many files.
 int sweep_unfinished(const std::string& directory, const std::string& name);
 
 /// What a failed system call is called.

@@ -244,8 +244,8 @@ gate_failure segment::create(const std::string& name, int slots, const location&
   }
   if (gate_failure failure = check_filesystem(directory, file_system)) return failure;
   sweep_unfinished(directory, name);
-  // Without a name until all is written: whoever opens the gate finds it whole, and a creator that is killed leaves nothing
-  // but two empty files that nobody asks for and the next creator sweeps.
+  // Without a name until all is written: whoever opens the gate finds it whole, and a creator that is killed leaves
+  // nothing but two empty files that nobody asks for and the next creator sweeps.
   const std::uint64_t id = random_id();
   const std::string stem = lock_stem_of(path_, id);
   const std::string temporary = stem + ".new";  // only where the file system has no unnamed files
@@ -290,8 +290,8 @@ gate_failure segment::write_and_link(int fd, const std::string& name, int slots,
   return {};
 }
 
-/// Whether the gate is from before the last boot. Without a boot id (no /proc in this container) there is no telling, and no need:
-/// what the locks say is enough, unless a power cut tore the file.
+/// Whether the gate is from before the last boot. Without a boot id (no /proc in this container) there is no telling,
+/// and no need: what the locks say is enough, unless a power cut tore the file.
 bool segment::is_stale() const noexcept {
   const std::array<char, 40> now = boot_id();
   return now[0] != '\0' && map_->header.boot != now;
@@ -305,7 +305,8 @@ gate_failure segment::renew(int slots) {
   if (!before.valid() && slots == 0)
     return {gate_errc::damaged,
             path_ + " is from before the last boot and damaged; give the number of slots to renew it"};
-  // If it cannot be had for oneself somebody uses it, so it is not that old: it was made where the boot id cannot be seen.
+  // If it cannot be had for oneself somebody uses it, so it is not that old: it was made where the boot id cannot be
+  // seen.
   renew_unused(before.valid() ? before.slots() : slots);
   return {};
 }
@@ -373,7 +374,8 @@ gate_failure remove_unreadable(const std::string& path) {
     return {gate_errc::not_a_gate, path + " is not a regular file; remove it by other means"};
   const int fd = open_regular(path, O_RDONLY, there, failure);
   if (fd < 0) return failure;
-  // Others that remove this file take this lock first, so what is at the path cannot change between the look and the unlink.
+  // Others that remove this file take this lock first, so what is at the path cannot change between the look and the
+  // unlink.
   bool locked = false;
   for (int tries = 0; tries < 2000 && !locked; ++tries) {
     locked = flock(fd, LOCK_EX | LOCK_NB) == 0;

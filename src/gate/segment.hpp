@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The file behind a gate: how it is created, verified, mapped, renewed and removed. Nothing here throws but for lack of memory;
-/// failures are values.
+/// The file behind a gate: how it is created, verified, mapped, renewed and removed. Nothing here throws but for lack
+/// of memory; failures are values.
 
 #include <array>
 #include <cstdint>
@@ -64,7 +64,8 @@ class segment {
   std::string path_;
 };
 
-/// Removes a file that is at a gate's path and is no gate that can be opened. Leaves one alone that has taken its place meanwhile.
+/// Removes a file that is at a gate's path and is no gate that can be opened. Leaves one alone that has taken its place
+/// meanwhile.
 gate_failure remove_unreadable(const std::string& path);
 
 }  // namespace kgate::gate_detail

@@ -78,8 +78,8 @@ TEST(StateCounts, ALockBitForTwoHasEleven) {
 }
 
 TEST(StateCounts, ABatonVisitsEveryCombination) {
-  // The holder of the turn is in its remainder or inside; the others stand before the same wait, which does not count as
-  // having left the remainder until it succeeds: N holders times 2.
+  // The holder of the turn is in its remainder or inside; the others stand before the same wait, which does not count
+  // as having left the remainder until it succeeds: N holders times 2.
   for (int N = 2; N <= 5; ++N) {
     auto p = toy<toys::round_robin>(N, 1);
     const exploration e = explore(*p, {}, {});
@@ -242,7 +242,8 @@ TEST(Symmetry, StarvationIsFoundExactlyWhereTheFullSearchFindsIt) {
   EXPECT_GT(served, 5);
 }
 
-/// The same over texts made up at random, where going round a cycle of reduced states exchanges processes in all kinds of ways.
+/// The same over texts made up at random, where going round a cycle of reduced states exchanges processes in all kinds
+/// of ways.
 TEST(Symmetry, StarvationOfRandomTextsIsDecidedAlike) {
   int starved = 0, served = 0;
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {

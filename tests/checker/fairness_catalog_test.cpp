@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "lab/models/models.hpp"
 #include "lab/checker/properties/check.hpp"
+#include "lab/models/models.hpp"
 
 namespace kgate::lab {
 namespace {
@@ -61,8 +61,9 @@ INSTANTIATE_TEST_SUITE_P(catalog, promised,
                            return name;
                          });
 
-// Danek's own scenario: two newcomers that have only announced themselves keep one out that a third has overtaken. Of several
-// runs that overtake equally soon, which is met first depends on the numbering of states: one thread numbers them alike.
+// Danek's own scenario: two newcomers that have only announced themselves keep one out that a third has overtaken. Of
+// several runs that overtake equally soon, which is met first depends on the numbering of states: one thread numbers
+// them alike.
 TEST(catalog, the_k_bakery_without_capture_is_not_first_in_first_enabled_N4_k2_p1) {
   const instance of{"danek10-kfcfs", 4, 2, 1};
   program p = make(of);

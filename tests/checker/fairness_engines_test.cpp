@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A second engine, slow and plain: it walks through the program by its walker, carries the order of doorways in its states,
-// and decides enabledness by the two nested fixpoints of the definition. Both engines must agree.
+// A second engine, slow and plain: it walks through the program by its walker, carries the order of doorways in its
+// states, and decides enabledness by the two nested fixpoints of the definition. Both engines must agree.
 
 #include <gtest/gtest.h>
 
@@ -53,7 +53,8 @@ class plain_engine {
   std::size_t kfcfs() const {
     return shortest([&](std::size_t, const std::vector<int>& first) { return static_cast<int>(first.size()) >= k_; });
   }
-  /// The most trips from remainder to inside that one process makes while another waits and is not enabled, counted to `most`.
+  /// The most trips from remainder to inside that one process makes while another waits and is not enabled, counted to
+  /// `most`.
   int trips(int most) const {
     int best = 0;
     for (int p = 0; p < N_; ++p)
@@ -76,8 +77,8 @@ class plain_engine {
     return at(s, p).where != region::critical && at(to(s, p), p).where == region::critical;
   }
 
-  /// The largest set of states in p's entry from which p can, after some steps of anybody in the set's reach, look in vain or step and
-  /// be in the set again.
+  /// The largest set of states in p's entry from which p can, after some steps of anybody in the set's reach, look in
+  /// vain or step and be in the set again.
   std::vector<bool> kept_out(int p) const {
     std::vector<bool> always(where_.size());
     for (std::size_t s = 0; s < always.size(); ++s) always[s] = at(s, p).where == region::entry;

@@ -52,8 +52,8 @@ TEST(fairness, whoever_can_always_enter_is_overtaken_without_harm) {
   EXPECT_EQ(bound<semaphore>({2, 2}), 0);
 }
 
-// One of the first two in line may go in: at most one overtakes the first at a time, which is 2-FCFS; but the first, overtaken, has
-// to wait until somebody leaves, and may be overtaken again then.
+// One of the first two in line may go in: at most one overtakes the first at a time, which is 2-FCFS; but the first,
+// overtaken, has to wait until somebody leaves, and may be overtaken again then.
 TEST(fairness, k_fcfs_does_not_give_fife) {
   expect_verdict<any_of_two>({4, 2}, "k-fcfs", verdict::holds);
   expect_verdict<any_of_two>({4, 2}, "fife", verdict::violated);
@@ -75,7 +75,8 @@ TEST(fairness, a_bound_that_the_passages_set_decides_nothing) {
   EXPECT_NE(r.why.find("2 passages"), std::string::npos) << r.why;
 }
 
-// Alone, and whenever the others come to rest, everybody gets in: only runs in which others never cease to pass keep one out.
+// Alone, and whenever the others come to rest, everybody gets in: only runs in which others never cease to pass keep
+// one out.
 TEST(fairness, being_kept_out_may_take_others_that_never_stop) {
   expect_verdict<colour>({2, 2}, "fife", verdict::violated);
   expect_verdict<colour>({2, 2}, "bounded-waiting", verdict::violated);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue's texts forget nothing that they use: every run up to some size is made once with all that was observed and once
-// by the automata, which forget what the text allows.
+// The catalogue's texts forget nothing that they use: every run up to some size is made once with all that was observed
+// and once by the automata, which forget what the text allows.
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@
 namespace kgate::lab {
 namespace {
 
-/// Breadth first over states that keep the whole history of each process, at most `states_max` of them. Empty if every step does
-/// what the automaton does, else the first difference.
+/// Breadth first over states that keep the whole history of each process, at most `states_max` of them. Empty if every
+/// step does what the automaton does, else the first difference.
 std::string compare_all_runs(program& p, std::size_t states_max) {
   struct state {
     std::vector<code> values;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// For machines that tests put on top of the checker's: a process of the upper one is one of the lower, and does there what the
-/// upper machine has no opinion on.
+/// For machines that tests put on top of the checker's: a process of the upper one is one of the lower, and does there
+/// what the upper machine has no opinion on.
 
 #include "lab/checker/model/machine.hpp"
 

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "lab/models/models.hpp"
-#include "lab/checker/properties/check.hpp"
 #include "checker/toy_algorithms.hpp"
+#include "lab/checker/properties/check.hpp"
+#include "lab/models/models.hpp"
 
 namespace kgate::lab {
 namespace {
@@ -28,9 +28,10 @@ struct polling_case {
 
 /// tests/checker/recount.py derives the same numbers from the papers.
 TEST(LocalStates, OfAllRoundsOfAPollingLoopAreOne) {
-  for (const auto& [id, N, k, passages, states] :
-       {polling_case{"danek10-kfcfs", 2, 1, 1, 80}, {"danek10-kfcfs", 2, 1, 2, 472}, {"danek10-kfcfs", 3, 2, 1, 9'388},
-        {"peterson-k", 4, 2, 0, 34'142}}) {
+  for (const auto& [id, N, k, passages, states] : {polling_case{"danek10-kfcfs", 2, 1, 1, 80},
+                                                   {"danek10-kfcfs", 2, 1, 2, 472},
+                                                   {"danek10-kfcfs", 3, 2, 1, 9'388},
+                                                   {"peterson-k", 4, 2, 0, 34'142}}) {
     program_options options;
     options.passages = passages;
     program p(make_model(find_algorithm(id), N, k), N, k, options);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A second engine, as simple as can be: no memoised automata, no packing, no tables. Every state carries the whole history of
-/// every process, and every step runs the algorithm's text from the start of the passage. The real engine must find the same
-/// states and the same steps.
+/// A second engine, as simple as can be: no memoised automata, no packing, no tables. Every state carries the whole
+/// history of every process, and every step runs the algorithm's text from the start of the passage. The real engine
+/// must find the same states and the same steps.
 
 #include <deque>
 #include <set>
@@ -38,7 +38,8 @@ inline reference_count explore_by_reference(const program& p) {
   const auto visit = [&](state s) {
     if (seen.insert(key(s)).second) queue.push_back(std::move(s));
   };
-  visit({std::vector<code>(static_cast<std::size_t>(p.variables()), 0), std::vector<std::vector<code>>(static_cast<std::size_t>(p.N()))});
+  visit({std::vector<code>(static_cast<std::size_t>(p.variables()), 0),
+         std::vector<std::vector<code>>(static_cast<std::size_t>(p.N()))});
   while (!queue.empty()) {
     const state s = std::move(queue.front());
     queue.pop_front();

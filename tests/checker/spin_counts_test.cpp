@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checker explores exactly what Spin explores: the numbers of states and transitions that Spin 6.5.2 reports for
-// bench/checker/figure3.pml and figure8.pml, which were written from the paper and not from our texts. bench/checker/run
-// derives them again with Spin itself.
+// bench/checker/figure3.pml and figure8.pml, which were written from the paper and not from our texts.
+// bench/checker/run derives them again with Spin itself.
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "lab/models/models.hpp"
 #include "lab/checker/explore/explorer.hpp"
+#include "lab/models/models.hpp"
 
 namespace kgate::lab {
 namespace {
@@ -46,7 +46,8 @@ INSTANTIATE_TEST_SUITE_P(Small, SpinCounts,
                                          counted{"figure8", "am97-chain-dsm", 4, 3, 126544, 502304}),
                          [](const testing::TestParamInfo<counted>& instance) {
                            const counted& spin = instance.param;
-                           return std::string(spin.model) + "_N" + std::to_string(spin.N) + "_k" + std::to_string(spin.k);
+                           return std::string(spin.model) + "_N" + std::to_string(spin.N) + "_k" +
+                                  std::to_string(spin.k);
                          });
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts that break a rule of the machine concept: each is reported in a sentence that names the label, and nothing is decided.
+// Texts that break a rule of the machine concept: each is reported in a sentence that names the label, and nothing is
+// decided.
 
 #include <gtest/gtest.h>
 

@@ -12,8 +12,8 @@
 
 namespace kgate::toys {
 
-/// Counts itself in and out. Nobody waits. 2 local states a process, and the counter follows from them: 2^N states, each with N
-/// steps.
+/// Counts itself in and out. Nobody waits. 2 local states a process, and the counter follows from them: 2^N states,
+/// each with N steps.
 template <class M>
 class turnstile {
  public:
@@ -30,8 +30,8 @@ class turnstile {
 };
 
 /// A test-and-set lock that waits for the bit between its tries. For N = 2: 11 states and 20 steps.
-///   free:  both in the remainder (2 steps); one waiting or about to try again while the other is in the remainder (2 steps each,
-///          4 states): both cannot wait, for a try fails only while the other is inside
+///   free:  both in the remainder (2 steps); one waiting or about to try again while the other is in the remainder (2
+///          steps each, 4 states): both cannot wait, for a try fails only while the other is inside
 ///   taken: 2 holders times the other in the remainder (2 steps), waiting (1) or about to try (2)
 template <class M>
 class lock_bit {
@@ -119,8 +119,8 @@ class forgetful {
   typename M::template Var<int> X, Y;
 };
 
-/// Two branches that each call `live`, make the same access next and then go on differently: whoever finds X still false takes
-/// the lock, everybody later walks in beside it.
+/// Two branches that each call `live`, make the same access next and then go on differently: whoever finds X still
+/// false takes the lock, everybody later walks in beside it.
 template <class M>
 class branches {
  public:
@@ -167,9 +167,9 @@ class round_robin {
   typename M::template Var<process_id> turn;
 };
 
-/// A text made up at random: a table of accesses to a flag, to a bit of each process's own and to a variable that names a
-/// process, each with where to go on, all in the entry. Every process has the same table, so renaming processes maps runs to
-/// runs; some tables starve somebody and some do not.
+/// A text made up at random: a table of accesses to a flag, to a bit of each process's own and to a variable that names
+/// a process, each with where to go on, all in the entry. Every process has the same table, so renaming processes maps
+/// runs to runs; some tables starve somebody and some do not.
 struct random_table {
   enum class access { read_flag, set_flag, clear_flag, is_named, name_me, read_mine, set_mine, swap_name };
   struct line {
@@ -215,14 +215,26 @@ class random_text {
   template <class Process>
   bool look(Process& p, random_table::access what) {
     switch (what) {
-      case random_table::access::read_flag: return flag_.read(p);
-      case random_table::access::set_flag: flag_.write(p, true); return true;
-      case random_table::access::clear_flag: flag_.write(p, false); return false;
-      case random_table::access::is_named: return named_.read(p) == p.id();
-      case random_table::access::name_me: named_.write(p, p.id()); return true;
-      case random_table::access::read_mine: return mine_[p.id().value].read(p);
-      case random_table::access::set_mine: mine_[p.id().value].write(p, true); return true;
-      case random_table::access::swap_name: return named_.exchange(p, p.id()) == p.id();
+      case random_table::access::read_flag:
+        return flag_.read(p);
+      case random_table::access::set_flag:
+        flag_.write(p, true);
+        return true;
+      case random_table::access::clear_flag:
+        flag_.write(p, false);
+        return false;
+      case random_table::access::is_named:
+        return named_.read(p) == p.id();
+      case random_table::access::name_me:
+        named_.write(p, p.id());
+        return true;
+      case random_table::access::read_mine:
+        return mine_[p.id().value].read(p);
+      case random_table::access::set_mine:
+        mine_[p.id().value].write(p, true);
+        return true;
+      case random_table::access::swap_name:
+        return named_.exchange(p, p.id()) == p.id();
     }
     return false;
   }
@@ -233,15 +245,18 @@ class random_text {
   std::deque<typename M::template Var<bool>> mine_;
 };
 
-/// The first to come watches while there is a dance. The others go in at once and dance on their way out: each puts its name
-/// up, and the dance is over for good when somebody finds its own. One alone ends it. Two that take turns dance for ever,
-/// though in every state the next step of one of the two would end it.
+/// The first to come watches while there is a dance. The others go in at once and dance on their way out: each puts its
+/// name up, and the dance is over for good when somebody finds its own. One alone ends it. Two that take turns dance
+/// for ever, though in every state the next step of one of the two would end it.
 template <class M>
 class dance {
  public:
   using Private = nothing_private;
   dance(typename M::Memory& memory, int, int)
-      : first_(memory, {.name = "first"}, false), begun_(memory, {.name = "begun"}, false), over_(memory, {.name = "over"}, false), up_(memory, {.name = "up"}, nobody) {}
+      : first_(memory, {.name = "first"}, false),
+        begun_(memory, {.name = "begun"}, false),
+        over_(memory, {.name = "over"}, false),
+        up_(memory, {.name = "up"}, nobody) {}
   void acquire(typename M::Process& p, Private&) {
     if (first_.test_and_set(p["1"])) {
       p.live();

@@ -37,8 +37,8 @@ inline std::string to_string(const line& l) { return std::to_string(l.inside) + 
 
 inline constexpr int without_limit = -1;
 
-/// When there is room, the first in line may go inside; those at positions below Reach may too, as long as the first has been
-/// overtaken fewer than Budget times. Everybody tries again and again.
+/// When there is room, the first in line may go inside; those at positions below Reach may too, as long as the first
+/// has been overtaken fewer than Budget times. Everybody tries again and again.
 template <class M, int Reach, int Budget>
 class overtaking_line {
  public:
@@ -113,8 +113,8 @@ class knocking_semaphore {
   typename M::template Var<int> S;
 };
 
-/// Excludes nobody: a process goes inside once it has read the same colour twice; whoever leaves changes the colour. Alone
-/// everybody gets in; kept out is only who is passed by others all the time.
+/// Excludes nobody: a process goes inside once it has read the same colour twice; whoever leaves changes the colour.
+/// Alone everybody gets in; kept out is only who is passed by others all the time.
 template <class M>
 class changing_colour {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// There is one waiting room in a process: shared objects opened with RTLD_LOCAL and compiled with hidden visibility wake each
-// other's waiters. And in the child of a fork it is empty.
+// There is one waiting room in a process: shared objects opened with RTLD_LOCAL and compiled with hidden visibility
+// wake each other's waiters. And in the child of a fork it is empty.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -4,13 +4,14 @@
 /// Names 0..k-1 for at most k processes at a time: one bit per name, a word of names read at once.
 ///
 /// Source       Anderson & Moir 1997, figure 1 (k-assignment), with the test-and-set bits packed into words.
-/// Promises     distinct names inside, each taken with at most k read-modify-writes and one read per word; given back with one.
-///              Primitives: read-modify-write, fetch-and-add. Space: ceil(k/64) words.
+/// Promises     distinct names inside, each taken with at most k read-modify-writes and one read per word; given back
+///              with one. Primitives: read-modify-write, fetch-and-add. Space: ceil(k/64) words.
 /// Variables    B[i]  the free names among 64i .. 64i+63, a bit each    initially all below k
-/// Invariants   a process that passed over the names below j found each of them taken after it entered; at most k are inside, so
-///              a name from j on is free or about to be given back to it (the paper's argument for test-and-set, name by name)
-/// Deviations   D1  names seen taken in one read are passed over together: the same as finding them taken one after the other
-/// Memory model sequential consistency
+/// Invariants   a process that passed over the names below j found each of them taken after it entered; at most k are
+///              inside, so a name from j on is free or about to be given back to it (the paper's argument for
+///              test-and-set, name by name)
+/// Deviations   D1  names seen taken in one read are passed over together: the same as finding them taken one after the
+/// other Memory model sequential consistency
 /// Evidence     tests/semaphore (model and stress)
 
 #include <algorithm>

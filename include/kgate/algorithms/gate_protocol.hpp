@@ -2,12 +2,13 @@
 #pragma once
 /// The protocol of gates shared by processes: FIFO k-exclusion that survives the death of anybody at any instruction.
 ///
-/// Source       ours; helping as in Herlihy's universal construction, records of intent as in recoverable mutual exclusion.
-/// Promises     k-exclusion; FIFO, or (b > 0) at most b newcomers pass the queue between two who are let in from it; any
-///              number of members may be killed, one after the other, at any instruction, and no permit and no place is lost;
-///              a waiter that has come to the head and asks for more than k is refused, and so blocks nobody;
-///              a stopped member is waited for only in its place in the queue and in its permits, never inside an operation
-///              (lock-free). Uncontended: one compare-and-swap to enter, one to leave.
+/// Source       ours; helping as in Herlihy's universal construction, records of intent as in recoverable mutual
+///              exclusion.
+/// Promises     k-exclusion; FIFO, or (b > 0) at most b newcomers pass the queue between two who are let in from it;
+///              any number of members may be killed, one after the other, at any instruction, and no permit and no
+///              place is lost; a waiter that has come to the head and asks for more than k is refused, and so blocks
+///              nobody; a stopped member is waited for only in its place in the queue and in its permits, never inside
+///              an operation (lock-free). Uncontended: one compare-and-swap to enter, one to leave.
 /// Variables    W          word.hpp: free permits, whether somebody waits, the last operation and its subject
 ///              state[i]   where member i is; initially out
 ///              order[i]   i's place in the queue while state[i] is waits; written by i alone
@@ -17,41 +18,45 @@
 ///              alive(i)   a lock that i holds and the kernel releases when i dies; once it is false for a passage it
 ///                         stays false for that passage
 /// Invariants   G1  Every change of the abstract state (who is inside, who waits in what order, k) is one change of W.
-///              G2  When W changes, the effect of the operation in it (word.hpp: effect) has been applied to its subject's
-///                  state. So state[] lags W by at most that one operation, which W itself names.
-///              G3  W.free + the sum of the weights of those inside = K, counting the effect of W's operation as applied.
+///              G2  When W changes, the effect of the operation in it (word.hpp: effect) has been applied to its
+///                  subject's state. So state[] lags W by at most that one operation, which W itself names.
+///              G3  W.free + the sum of the weights of those inside = K, counting the effect of W's operation as
+///                  applied.
 ///              G4  W.waiting <=> some state[i] is waits, counted in the same way.
-///              G5  state[i] changes only by effects of operations on i, except that i itself, while out and after the effect
-///                  of its last operation has been applied, announces the weight or size it is going to ask for.
-///              G6  slot[j] is taken only as long as its owner is inside in the passage it names: leaving frees it, in the
-///                  same step. So a free one exists whenever somebody inside looks for one.
-///              G7  While W is a resize, what its subject announced is the new size until K names that resize, and nothing
-///                  afterwards: W may name the resize long after its effect, and by then the subject may have announced
-///                  something else (G5). So K is changed once for each resize, by comparing its seq, never its value.
-///              G8  A member knows its own state without reading it: it passes it to its operations, and reads state[i] only
-///                  to learn that it was granted or refused while it was queued.
+///              G5  state[i] changes only by effects of operations on i, except that i itself, while out and after the
+///                  effect of its last operation has been applied, announces the weight or size it is going to ask for.
+///              G6  slot[j] is taken only as long as its owner is inside in the passage it names: leaving frees it, in
+///                  the same step. So a free one exists whenever somebody inside looks for one.
+///              G7  While W is a resize, what its subject announced is the new size until K names that resize, and
+///                  nothing afterwards: W may name the resize long after its effect, and by then the subject may have
+///                  announced something else (G5). So K is changed once for each resize, by comparing its seq, never
+///                  its value.
+///              G8  A member knows its own state without reading it: it passes it to its operations, and reads state[i]
+///                  only to learn that it was granted or refused while it was queued.
 /// Why each instruction is a safe place to die
 ///              A member writes three things: its own order and weight while it is out (they mean nothing until W says
-///              it has queued or entered), W by compare-and-swap (whole or not at all, G1), and effects of the operation
-///              that W shows (idempotent, and anybody who wants to change W applies them first, G2). So at every
-///              instruction the abstract state is that of W with its one effect applied, and a dead member is out, queued or
-///              inside in it, exactly. heal() then leaves or abandons for it, by the same kind of compare-and-swap. What a death
-///              can interrupt besides is a grant or a wake-up that was due; advance() is repeated by every leaver and, at
-///              intervals, by those who wait.
+///              it has queued or entered), W by compare-and-swap (whole or not at all, G1), and effects of the
+///              operation that W shows (idempotent, and anybody who wants to change W applies them first, G2). So at
+///              every instruction the abstract state is that of W with its one effect applied, and a dead member is
+///              out, queued or inside in it, exactly. heal() then leaves or abandons for it, by the same kind of
+///              compare-and-swap. What a death can interrupt besides is a grant or a wake-up that was due; advance() is
+///              repeated by every leaver and, at intervals, by those who wait.
 /// Why a healer cannot be wrong
-///              It reads W, finds i inside or queued, finds alive(i) false, and changes W from the value read. If that succeeds
-///              nothing changed in between, so i is still in the passage it was found dead in: whoever takes over i's
-///              number must first heal i, which changes W. A successor process that takes over i's lock (the command of a
-///              wrapper) changes W too (touch), so either it is seen alive or it learns that it came too late.
+///              It reads W, finds i inside or queued, finds alive(i) false, and changes W from the value read. If that
+///              succeeds nothing changed in between, so i is still in the passage it was found dead in: whoever takes
+///              over i's number must first heal i, which changes W. A successor process that takes over i's lock (the
+///              command of a wrapper) changes W too (touch), so either it is seen alive or it learns that it came too
+///              late.
 /// Deviations   none
-/// Memory model sequential consistency for W, state, K and slot. A member's own effect of enter and leave is a release store:
-///              only helpers write the same value meanwhile, and its partner is the acquire side of their reads.
-/// Evidence     tests/gate/lab (all scripts of its operations, with deaths), tests/gate/faults (a real process killed at each instruction)
+/// Memory model sequential consistency for W, state, K and slot. A member's own effect of enter and leave is a release
+///              store: only helpers write the same value meanwhile, and its partner is the acquire side of their reads.
+/// Evidence     tests/gate/lab (all scripts of its operations, with deaths), tests/gate/faults (a real process killed
+///              at each instruction)
 ///
 /// Cells is what the protocol runs on; each of its functions is one atomic step:
-///   word() cas_word(word, word) state_of(i) cas_state(i, state, state) set_state(i, state) order_of(i) set_order(i, u64)
-///   size() cas_size(limit, limit) slot(j) cas_slot(j, owner, owner)
-///   passed() cas_passed(overtaken, overtaken)
+///   word() cas_word(word, word) state_of(i) cas_state(i, state, state) set_state(i, state) order_of(i)
+///   set_order(i, u64) size() cas_size(limit, limit) slot(j) cas_slot(j, owner, owner) passed()
+///   cas_passed(overtaken, overtaken)
 ///   overtakings()   b; never changes
 ///   members()       all member numbers in use are below this; it only grows
 ///   alive(i)        the kernel's word on it
@@ -59,8 +64,8 @@
 ///   wake(i)         i's state has just become in
 ///   nudge(i)        i is the head of the queue, and may find a free permit (b > 0)
 ///   healed()        counts one healing
-///   live(n, a, b), call(f)   no steps: what still matters of the caller's variables at the place n, and a call of which only the result does
-///                   (rule 5 of detail/machine.hpp); the mapped file's do nothing
+///   live(n, a, b), call(f)   no steps: what still matters of the caller's variables at the place n, and a call of
+///                   which only the result does (rule 5 of detail/machine.hpp); the mapped file's do nothing
 
 #include <cstdint>
 
@@ -78,8 +83,8 @@ class protocol {
     c.call([&] { apply(w); });
   }
 
-  /// Member i, whose state is `mine` and out, asks for mine.weight() permits: it enters, or is queued, or (if it must not queue)
-  /// is refused. If it entered, `became` is what it made of W.
+  /// Member i, whose state is `mine` and out, asks for mine.weight() permits: it enters, or is queued, or (if it must
+  /// not queue) is refused. If it entered, `became` is what it made of W.
   outcome request(unsigned i, state mine, bool may_queue, word& became) {
     const int weight = mine.weight();
     c.set_state(i, mine);  // G5
@@ -104,8 +109,8 @@ class protocol {
     }
   }
 
-  /// Member i, whose state is `mine` and in, leaves and so gives back its slots; `became` is what it made of W. If somebody waits,
-  /// hand_over() is next.
+  /// Member i, whose state is `mine` and in, leaves and so gives back its slots; `became` is what it made of W. If
+  /// somebody waits, hand_over() is next.
   void leave(unsigned i, state mine, word& became) {
     for (;;) {
       c.live(2, mine.bits);
@@ -139,9 +144,9 @@ class protocol {
     }
   }
 
-  /// Grants those at the head of the queue for which there are permits, and refuses those that ask for more than k. Needed after
-  /// every operation that frees permits, changes k or takes the head away; repeated by those who wait, since the one who
-  /// should have called it may be dead.
+  /// Grants those at the head of the queue for which there are permits, and refuses those that ask for more than k.
+  /// Needed after every operation that frees permits, changes k or takes the head away; repeated by those who wait,
+  /// since the one who should have called it may be dead.
   void advance() {
     for (;;) {
       c.live(4);
@@ -167,8 +172,9 @@ class protocol {
     }
   }
 
-  /// After a leave that saw somebody wait: grants the head, or (b > 0), as long as not too many have passed it, leaves the permit
-  /// to who is faster and nudges the head, at the first overtaking and at every 32nd: the head looks by itself as well.
+  /// After a leave that saw somebody wait: grants the head, or (b > 0), as long as not too many have passed it, leaves
+  /// the permit to who is faster and nudges the head, at the first overtaking and at every 32nd: the head looks by
+  /// itself as well.
   void hand_over() {
     if (!may_pass()) return advance();
     if (c.passed().count() % 32 != 0) return;
@@ -181,8 +187,8 @@ class protocol {
     return c.call([&] { return heal_once(i); });
   }
 
-  /// For queued member i: applies what is pending and heals the dead it depends on, which is the one before it or, if it is the
-  /// head, those inside; then grants what can be granted. How many wait before it.
+  /// For queued member i: applies what is pending and heals the dead it depends on, which is the one before it or, if
+  /// it is the head, those inside; then grants what can be granted. How many wait before it.
   int heal_predecessors(unsigned i) {
     for (;;) {
       c.live(5);
@@ -202,8 +208,8 @@ class protocol {
     }
   }
 
-  /// Takes number i for this process, having healed the dead member that had it; `mine` is then its state, out. False if a
-  /// living one has it. locks.lock(i) takes the lock behind alive(i), or is false; locks.unlock(i) gives it back.
+  /// Takes number i for this process, having healed the dead member that had it; `mine` is then its state, out. False
+  /// if a living one has it. locks.lock(i) takes the lock behind alive(i), or is false; locks.unlock(i) gives it back.
   template <class Locks>
   bool take_number(unsigned i, Locks& locks, state& mine) {
     // Healed without its lock: a process that is stopped in between must not make the dead look alive.
@@ -219,8 +225,8 @@ class protocol {
     return true;
   }
 
-  /// Member i, whose state is `mine` and out, sets the size to mine.weight(). Those inside stay; nobody enters until there is room
-  /// under the new size. advance() is next.
+  /// Member i, whose state is `mine` and out, sets the size to mine.weight(). Those inside stay; nobody enters until
+  /// there is room under the new size. advance() is next.
   outcome resize(unsigned i, state mine) {
     c.set_state(i, mine);  // G5
     for (;;) {
@@ -246,7 +252,8 @@ class protocol {
     }
   }
 
-  /// Says that member i, which is inside in passage `theirs`, is alive though it was not for a moment. False if it was healed.
+  /// Says that member i, which is inside in passage `theirs`, is alive though it was not for a moment. False if it was
+  /// healed.
   bool touch(unsigned i, state theirs) {
     for (;;) {
       c.live(9, theirs.bits);
@@ -256,8 +263,8 @@ class protocol {
     }
   }
 
-  /// A free slot below `capacity` for member i, whose state is `mine` and in; -1 if there is none, which only a damaged file or a
-  /// smaller size can cause (G6).
+  /// A free slot below `capacity` for member i, whose state is `mine` and in; -1 if there is none, which only a damaged
+  /// file or a smaller size can cause (G6).
   int take_slot(unsigned i, state mine, int capacity) {
     const slot_owner me = slot_owner::of(i, mine);
     for (int rounds = 0; rounds < 100; ++rounds) {
@@ -271,8 +278,8 @@ class protocol {
     return -1;
   }
 
-  /// Whether the passage that took a slot goes on. Once it does not it never will, so a compare-and-swap from this owner is
-  /// safe however late it comes.
+  /// Whether the passage that took a slot goes on. Once it does not it never will, so a compare-and-swap from this
+  /// owner is safe however late it comes.
   bool holds(slot_owner owner) {
     if (!owner.taken() || owner.member() >= c.members()) return false;
     const state theirs = c.state_of(owner.member());

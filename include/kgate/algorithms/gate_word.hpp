@@ -21,8 +21,8 @@ enum class op : unsigned char { none, enter, enqueue, grant, leave, abandon, res
 ///   bits 16..28  free      permits nobody has, plus 4096 (a gate that shrank under its holders has fewer than none)
 ///   bits 29..63  seq       counts operations; wraps
 ///
-/// seq tells two equal situations apart. A participant stopped between reading W and its compare-and-swap is fooled only if
-/// exactly a multiple of 2^35 operations (more than ten minutes of nothing else) happened meanwhile.
+/// seq tells two equal situations apart. A participant stopped between reading W and its compare-and-swap is fooled
+/// only if exactly a multiple of 2^35 operations (more than ten minutes of nothing else) happened meanwhile.
 struct word {
   std::uint64_t bits = 0;
 
@@ -110,8 +110,8 @@ struct limit {
   friend constexpr bool operator==(limit, limit) = default;
 };
 
-/// How many newcomers have entered past the queue since somebody was last let in from it, and the seq of the operation that
-/// this count includes last.
+/// How many newcomers have entered past the queue since somebody was last let in from it, and the seq of the operation
+/// that this count includes last.
 struct overtaken {
   std::uint64_t bits = 0;
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The gate between processes as an algorithm over a machine: the text of gate_protocol.hpp, with a variable for each of its
-/// cells.
+/// The gate between processes as an algorithm over a machine: the text of gate_protocol.hpp, with a variable for each
+/// of its cells.
 ///
 /// Source       this project; what ships is that text over a mapped file (src/gate/cells.hpp)
-/// Promises     k-exclusion, FIFO from the moment a process is queued, starvation freedom with at most k-1 crashes at any step;
-///              any number of deaths, which the others can find out about, lose nothing. Waiting is by looking again; the
-///              remote references of a wait are unbounded here, where a machine has nothing to sleep on.
-///              Primitives: compare-and-swap. Space: 2N + k + 2 words.
-/// Variables    as in gate_protocol.hpp; locks: which process has the lock behind each member's number   initially i has i's
+/// Promises     k-exclusion, FIFO from the moment a process is queued, starvation freedom with at most k-1 crashes at
+///              any step; any number of deaths, which the others can find out about, lose nothing. Waiting is by
+///              looking again; the remote references of a wait are unbounded here, where a machine has nothing to sleep
+///              on. Primitives: compare-and-swap. Space: 2N + k + 2 words.
+/// Variables    as in gate_protocol.hpp; locks: which process has the lock behind each member's number   initially i
+///              has i's
 /// Invariants   G1-G8 of gate_protocol.hpp
 /// Deviations   none. Numbers of operations and passages grow: exploring needs a limit on passages.
 /// Memory model sequential consistency
@@ -83,8 +84,8 @@ class machine_cells {
   template <class T>
   using Var = typename M::template Var<T>;
 
-  /// A gate of k slots, and never more than k_max, with `members` numbers, the first `held` of which belong to the processes of
-  /// the same number.
+  /// A gate of k slots, and never more than k_max, with `members` numbers, the first `held` of which belong to the
+  /// processes of the same number.
   machine_cells(Memory& memory, unsigned members, int k_max, int k, unsigned held, unsigned overtakings_max = 0)
       : overtakings(overtakings_max),
         W(memory, {.name = "W"}, word{}.next(op::none, 0, k, false)),
@@ -115,8 +116,8 @@ class machine_cells {
   Var<overtaken> passed;
 };
 
-/// What the protocol runs on: the cells as one process reaches them. `Context` is what the caller needs after an operation besides
-/// its result; it is part of the local state throughout.
+/// What the protocol runs on: the cells as one process reaches them. `Context` is what the caller needs after an
+/// operation besides its result; it is part of the local state throughout.
 template <class M, class Context>
 class cells_of {
  public:

@@ -4,10 +4,10 @@
 /// k-assignment in one word: a bit for each free name, and whoever clears one is inside under that name.
 ///
 /// Source       our own; the bitmap of names (bitmap_names.hpp) without an algorithm for k-exclusion in front of it
-/// Promises     at most k inside, with distinct names; deadlock freedom with at most k-1 crashes (not starvation freedom: of those
-///              who wait any may be next); bounded exit. One read and one compare-and-swap to enter when nobody else does, one
-///              fetch-and-add to leave. Who is inside can be read at once. Primitives: compare-and-swap, fetch-and-add.
-///              Space: one word.
+/// Promises     at most k inside, with distinct names; deadlock freedom with at most k-1 crashes (not starvation
+///              freedom: of those who wait any may be next); bounded exit. One read and one compare-and-swap to enter
+///              when nobody else does, one fetch-and-add to leave. Who is inside can be read at once. Primitives:
+///              compare-and-swap, fetch-and-add. Space: one word.
 /// Variables    F  the free names, a bit each    initially all below k
 /// Invariants   a bit is clear iff a process is inside under this name
 /// Deviations   none
@@ -31,8 +31,7 @@ class word_names {
   };
   static constexpr int names_max = std::numeric_limits<Word>::digits;
 
-  word_names(typename M::Memory& memory, int /*N*/, int k)
-      : k_(k), F(memory, {.name = "F"}, all(k)) {}
+  word_names(typename M::Memory& memory, int /*N*/, int k) : k_(k), F(memory, {.name = "F"}, all(k)) {}
 
   void acquire(Process& p, Private& mine) {
     for (;;) {
@@ -58,9 +57,7 @@ class word_names {
 
   /// The names that are free, and those that are taken, a bit each.
   Word free_names(Process& p) { return F.read(p["4"]); }
-  Word taken_names(Process& p) {
-    return static_cast<Word>(~free_names(p) & all(k_));
-  }
+  Word taken_names(Process& p) { return static_cast<Word>(~free_names(p) & all(k_)); }
   int size() const noexcept { return k_; }
   /// Where those who find no name free may sleep.
   typename M::template Var<Word>& word() noexcept { return F; }

@@ -3,14 +3,14 @@
 
 namespace kgate::tool {
 
-/// The exit codes of kgate, all of them; documented in kgate(1) from the table beside them (spec.cpp). `run` passes on the
-/// code of its command, so its own are where commands rarely are.
+/// The exit codes of kgate, all of them; documented in kgate(1) from the table beside them (spec.cpp). `run` passes on
+/// the code of its command, so its own are where commands rarely are.
 enum exit_code : int {
   exit_ok = 0,
   exit_failed = 1,   ///< status, list, resize, remove, doctor: it could not be done, or something is wrong
   exit_usage = 120,  ///< the command line was not understood
   exit_lost =
-      121,  ///< run: the gate was removed, damaged or made smaller than the weight, or the slot lost, before the command could start
+      121,  ///< run: the gate was removed, damaged or too small, or the slot lost, before the command could start
   exit_refused = 122,     ///< run --try: no slot was free
   exit_timed_out = 124,   ///< run --timeout: no slot became free in time
   exit_error = 125,       ///< run: kgate itself failed, and the command was not started

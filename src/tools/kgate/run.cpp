@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // kgate run: wait for a slot, run the command in it, give the slot back.
 //
-// Who holds the slot. Two locks that the kernel releases: the wrapper's own (an open-file-description lock, closed on exec) and
-// one that the command takes for itself between vfork and exec: a traditional record lock on a file of its own, which belongs to the
-// process and so survives exec but is not inherited by the command's children. So the slot is taken while the wrapper or the command lives,
-// and processes that the command leaves behind do not keep it.
+// Who holds the slot. Two locks that the kernel releases: the wrapper's own (an open-file-description lock, closed on
+// exec) and one that the command takes for itself between vfork and exec: a traditional record lock on a file of its
+// own, which belongs to the process and so survives exec but is not inherited by the command's children. So the slot is
+// taken while the wrapper or the command lives, and processes that the command leaves behind do not keep it.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -129,8 +129,8 @@ int attend(pid_t child, const sigset_t& signals) {
       const pid_t which = waitpid(child, &ended, WNOHANG | WUNTRACED);
       if (which != child) continue;
       if (!WIFSTOPPED(ended)) return ended;
-      // Stopped by job control: the shell must see this process stopped, too. Not after SIGSTOP, which somebody sent to the
-      // command itself and will undo there.
+      // Stopped by job control: the shell must see this process stopped, too. Not after SIGSTOP, which somebody sent to
+      // the command itself and will undo there.
       const int by = WSTOPSIG(ended);
       if (by == SIGTSTP || by == SIGTTIN || by == SIGTTOU) raise(SIGSTOP);
     } else if (signal_number == SIGCONT) {

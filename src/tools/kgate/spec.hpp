@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the command line may be: one table, from which it is parsed and from which help, man pages and completions are made.
+/// What the command line may be: one table, from which it is parsed and from which help, man pages and completions are
+/// made.
 
 #include <cstdint>
 #include <span>

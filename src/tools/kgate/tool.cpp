@@ -33,7 +33,8 @@ std::string lookup(std::FILE* file, int key_field, const std::string& key, int w
   return found;
 }
 
-/// Files first, then getent, which knows the other sources of users (the tool is linked statically and cannot load them).
+/// Files first, then getent, which knows the other sources of users (the tool is linked statically and cannot load
+/// them).
 std::string lookup(const char* database, int key_field, const std::string& key, int wanted_field) {
   std::string found;
   if (std::FILE* file = std::fopen((std::string("/etc/") + database).c_str(), "re")) {

@@ -21,7 +21,8 @@ int resize(const request& options);
 int remove(const request& options);
 int doctor(const request& options);
 
-/// A gate that is cut off under its users is a SIGBUS for them. From now on that is said, and ends this process with `code`.
+/// A gate that is cut off under its users is a SIGBUS for them. From now on that is said, and ends this process with
+/// `code`.
 void expect_truncation(int code);
 
 /// To standard error, with "kgate: " before it.

@@ -187,8 +187,8 @@ inline bool one_death(const scenario& role, std::size_t steps, tally& out, bool 
   return !finished;
 }
 
-/// Kills the victim at each instruction of its way. An instruction that it comes to many times (in a loop) counts its first
-/// `visits_max` times.
+/// Kills the victim at each instruction of its way. An instruction that it comes to many times (in a loop) counts its
+/// first `visits_max` times.
 inline tally kill_at_every_instruction(const scenario& role, int visits_max = 2) {
   tally out;
   one_death(role, role.steps_max, out, true);

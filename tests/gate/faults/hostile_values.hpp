@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A participant that writes what it likes into a live gate. Everybody else may get a documented error, and nothing worse: no crash,
-/// no access outside of its own memory (the sanitizers watch), no slot number that cannot be one, no hang.
+/// A participant that writes what it likes into a live gate. Everybody else may get a documented error, and nothing
+/// worse: no crash, no access outside of its own memory (the sanitizers watch), no slot number that cannot be one, no
+/// hang.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -39,8 +39,8 @@ struct storm_board {
   std::atomic<int> violations{0};
 };
 
-/// A witness of its own that no two are in one slot: a record lock for each slot, which the kernel takes back before it takes
-/// back the gate's (these when descriptors are closed, those when the last reference to the open file goes).
+/// A witness of its own that no two are in one slot: a record lock for each slot, which the kernel takes back before it
+/// takes back the gate's (these when descriptors are closed, those when the last reference to the open file goes).
 inline bool witness(int fd, int slot, short type) {
   struct flock range {};
   range.l_type = type;

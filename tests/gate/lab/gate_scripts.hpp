@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Processes at a gate that perform any sequence of its operations, for the checker: which one comes next is a free choice, so
-/// one exploration covers all scripts of a length. Generic over the protocol's text, so that the same runs judge its mutants.
+/// Processes at a gate that perform any sequence of its operations, for the checker: which one comes next is a free
+/// choice, so one exploration covers all scripts of a length. Generic over the protocol's text, so that the same runs
+/// judge its mutants.
 
 #include <algorithm>
 #include <array>

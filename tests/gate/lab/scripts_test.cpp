@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Every script of so many operations of each process, with deaths at every step, over all schedules: at most k inside (with the
-/// rule of resizing), no permit and no place lost, the queue in order, slots distinct, sizes as set, every waiter served.
+/// Every script of so many operations of each process, with deaths at every step, over all schedules: at most k inside
+/// (with the rule of resizing), no permit and no place lost, the queue in order, slots distinct, sizes as set, every
+/// waiter served.
 #include "gate/lab/scripts.hpp"
 
 #include "mutants/dead_stay.hpp"

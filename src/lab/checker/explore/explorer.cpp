@@ -30,7 +30,8 @@ void watch::report(const char* phase, std::uint64_t states, std::uint64_t queue,
   if (!limits_.report) return;
   const double now = seconds();
   if (now - reported_ < 0.2) return;
-  const double rate = states >= reported_states_ ? static_cast<double>(states - reported_states_) / (now - reported_) : 0;
+  const double rate =
+      states >= reported_states_ ? static_cast<double>(states - reported_states_) / (now - reported_) : 0;
   limits_.report({phase, states, rate, queue, bytes});
   reported_ = now;
   reported_states_ = states;

@@ -31,9 +31,9 @@ struct progress {
 struct run_limits {
   int threads = 1;
   std::uint64_t memory_max = std::uint64_t{8} << 30;
-  double seconds_max = 0;                             ///< 0: none
-  const std::atomic<bool>* interrupted = nullptr;     ///< set when the user asks to stop
-  std::function<void(const progress&)> report;        ///< called a few times a second
+  double seconds_max = 0;                          ///< 0: none
+  const std::atomic<bool>* interrupted = nullptr;  ///< set when the user asks to stop
+  std::function<void(const progress&)> report;     ///< called a few times a second
 };
 
 /// Watches the limits of a run. `why` is empty until one is hit.
@@ -64,8 +64,8 @@ struct explore_options {
   bool find_exclusion = true;  ///< stop at the level where more than k are inside, or two hold one name
   bool find_names = true;
   bool find_broken_invariant = false;
-  bool symmetry = false;       ///< store one state of each orbit under renaming processes
-  bool renamed_starts = false; ///< start from all renamings of the initial state, as a search by symmetry does
+  bool symmetry = false;        ///< store one state of each orbit under renaming processes
+  bool renamed_starts = false;  ///< start from all renamings of the initial state, as a search by symmetry does
 };
 
 struct exploration {
@@ -74,19 +74,21 @@ struct exploration {
   std::vector<std::vector<id_range>> levels;  ///< the states at each distance from the initial state
   std::uint64_t states = 0;
   std::uint64_t transitions = 0;
-  std::uint64_t orbit_states = 0;             ///< with symmetry: how many states the stored ones stand for
-  int contention = 0;                         ///< as asked for
+  std::uint64_t orbit_states = 0;  ///< with symmetry: how many states the stored ones stand for
+  int contention = 0;              ///< as asked for
   double seconds = 0;
   bool complete = false;
-  std::string why;                            ///< why not complete
+  std::string why;  ///< why not complete
 
-  state_id exclusion = no_state;              ///< the first state found with more than k inside
-  state_id names = no_state;                  ///< with two equal names inside, or one not below k
+  state_id exclusion = no_state;  ///< the first state found with more than k inside
+  state_id names = no_state;      ///< with two equal names inside, or one not below k
   state_id broken_invariant = no_state;
-  state_id deadlock = no_state;               ///< with at most `crashes` movable processes and one blocked in its entry
-  state_id exit_blocked = no_state;           ///< with a process blocked in its exit
+  state_id deadlock = no_state;      ///< with at most `crashes` movable processes and one blocked in its entry
+  state_id exit_blocked = no_state;  ///< with a process blocked in its exit
 
-  double bytes_per_state() const { return states == 0 ? 0 : static_cast<double>(store->bytes(states)) / static_cast<double>(states); }
+  double bytes_per_state() const {
+    return states == 0 ? 0 : static_cast<double>(store->bytes(states)) / static_cast<double>(states);
+  }
   std::vector<id_range> used() const;
 };
 

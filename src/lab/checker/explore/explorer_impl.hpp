@@ -36,7 +36,13 @@ class explorer {
  public:
   explorer(tables& t, state_store& store, const Observer& observer, const explore_options& options, watch& w,
            const run_limits& limits, exploration& result)
-      : table_(t), store_(store), observer_(observer), options_(options), watch_(w), limits_(limits), result_(result),
+      : table_(t),
+        store_(store),
+        observer_(observer),
+        options_(options),
+        watch_(w),
+        limits_(limits),
+        result_(result),
         workers_(static_cast<std::size_t>(std::max(1, limits.threads))) {
     if (options.symmetry)
       for (worker& each : workers_) each.canonical = std::make_unique<canonical_form>(t);
@@ -47,7 +53,8 @@ class explorer {
     table_.initial_state(first);
     if (workers_[0].canonical) workers_[0].canonical->reduce(first);
     start_at(first);
-    if (options_.renamed_starts) canonical_form(table_).for_each_renaming(first, [&](const std::uint64_t* words) { start_at(words); });
+    if (options_.renamed_starts)
+      canonical_form(table_).for_each_renaming(first, [&](const std::uint64_t* words) { start_at(words); });
     finish_level();
     while (!result_.levels.back().empty() && !over_ && !stop_early()) expand_level();
     if (result_.levels.back().empty()) result_.levels.pop_back();
@@ -78,7 +85,9 @@ class explorer {
     store_.template insert<W>(words, store_.place(state_store::hash<W>(words)), no_state, workers_[0].ids, fresh);
   }
 
-  bool stop_early() const { return exclusion_.get() != no_state || names_.get() != no_state || broken_invariant_.get() != no_state; }
+  bool stop_early() const {
+    return exclusion_.get() != no_state || names_.get() != no_state || broken_invariant_.get() != no_state;
+  }
 
   void total() {
     result_.states = result_.transitions = result_.orbit_states = 0;
@@ -111,7 +120,8 @@ class explorer {
     // Pieces small enough to share the level out evenly, large enough to be worth fetching.
     std::vector<id_range> pieces;
     for (const id_range& r : result_.levels.back())
-      for (state_id begin = r.begin; begin < r.end; begin += piece) pieces.push_back({begin, std::min(r.end, begin + piece)});
+      for (state_id begin = r.begin; begin < r.end; begin += piece)
+        pieces.push_back({begin, std::min(r.end, begin + piece)});
     std::size_t done = 0;
     while (done < pieces.size() && !over_) {
       const std::size_t room = make_room();
@@ -144,7 +154,8 @@ class explorer {
     std::atomic<std::size_t> cursor{0};
     const auto work = [&](worker& w) {
       try {
-        for (std::size_t i = cursor.fetch_add(1); i < count && !over_.load(std::memory_order_relaxed); i = cursor.fetch_add(1)) {
+        for (std::size_t i = cursor.fetch_add(1); i < count && !over_.load(std::memory_order_relaxed);
+             i = cursor.fetch_add(1)) {
           for (state_id s = pieces[i].begin; s < pieces[i].end; ++s) expand(w, s);
           if (&w == &workers_[0] && i % 64 == 63) pulse();
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How a state is packed: the codes of the shared variables and the local states of the processes, each in as few bits as the
-/// values met so far need, in as few 64-bit words as hold them.
+/// How a state is packed: the codes of the shared variables and the local states of the processes, each in as few bits
+/// as the values met so far need, in as few 64-bit words as hold them.
 
 #include <cstdint>
 #include <vector>

@@ -23,7 +23,8 @@ reserved_memory::reserved_memory(std::size_t bytes) : bytes_(std::max<std::size_
     data_ = nullptr;
     throw std::bad_alloc();
   }
-  ::madvise(data_, bytes_, MADV_HUGEPAGE);  // random access over gigabytes: fewer TLB misses; a refusal costs only speed
+  ::madvise(data_, bytes_,
+            MADV_HUGEPAGE);  // random access over gigabytes: fewer TLB misses; a refusal costs only speed
 }
 reserved_memory::reserved_memory(reserved_memory&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The states met so far, stored exactly: packed words, the state each was first reached from, and an open-addressing index.
-/// Several threads may insert at once; growing is done between rounds.
+/// The states met so far, stored exactly: packed words, the state each was first reached from, and an open-addressing
+/// index. Several threads may insert at once; growing is done between rounds.
 
 #include <atomic>
 #include <cstddef>
@@ -118,7 +118,6 @@ class state_store {
   /// Doubles the index; nobody else may be at work. `levels` are the numbers in use.
   void grow(const std::vector<id_range>& used, int threads);
 
-
  private:
   template <unsigned W>
   static bool same(const std::uint64_t* a, const std::uint64_t* b) {
@@ -146,14 +145,22 @@ class state_store {
 template <class F>
 decltype(auto) with_words(unsigned words, F&& f) {
   switch (words) {
-    case 1: return f.template operator()<1>();
-    case 2: return f.template operator()<2>();
-    case 3: return f.template operator()<3>();
-    case 4: return f.template operator()<4>();
-    case 5: return f.template operator()<5>();
-    case 6: return f.template operator()<6>();
-    case 7: return f.template operator()<7>();
-    default: return f.template operator()<8>();
+    case 1:
+      return f.template operator()<1>();
+    case 2:
+      return f.template operator()<2>();
+    case 3:
+      return f.template operator()<3>();
+    case 4:
+      return f.template operator()<4>();
+    case 5:
+      return f.template operator()<5>();
+    case 6:
+      return f.template operator()<6>();
+    case 7:
+      return f.template operator()<7>();
+    default:
+      return f.template operator()<8>();
   }
 }
 

@@ -10,8 +10,8 @@
 
 namespace kgate::lab {
 
-/// A step of process p in a state: from local row `row`, observing `seen`. `choice` numbers the steps p has there: more than
-/// one if it reads a safe register during a write, or chooses; death_choice if it dies.
+/// A step of process p in a state: from local row `row`, observing `seen`. `choice` numbers the steps p has there: more
+/// than one if it reads a safe register during a write, or chooses; death_choice if it dies.
 struct step {
   int p;
   const local_row& row;
@@ -20,13 +20,14 @@ struct step {
   int choice;
 };
 
-/// An observer rides along in the state's extra bits: it sees each step and may add steps of its own. This one does neither.
+/// An observer rides along in the state's extra bits: it sees each step and may add steps of its own. This one does
+/// neither.
 struct no_observer {
   static constexpr bool active = false;
 };
 
-/// Calls moves(step, target) for each step possible in `from` and waits(step) for each process that waits or is blocked.
-/// With `contention` > 0 a process starts a passage only while fewer than that are outside their remainder.
+/// Calls moves(step, target) for each step possible in `from` and waits(step) for each process that waits or is
+/// blocked. With `contention` > 0 a process starts a passage only while fewer than that are outside their remainder.
 template <unsigned W, class Observer, class Moves, class Waits>
 inline void for_each_step(tables& t, const Observer& observer, int contention, const std::uint64_t* from, Moves&& moves,
                           Waits&& waits) {

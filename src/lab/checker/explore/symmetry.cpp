@@ -99,7 +99,8 @@ std::uint64_t canonical_form::marked(mark& m, code c) {
   return m.of_code[c];
 }
 
-/// Equal for two processes whenever some renaming that fixes the state could exchange them: made only of what renaming keeps.
+/// Equal for two processes whenever some renaming that fixes the state could exchange them: made only of what renaming
+/// keeps.
 void canonical_form::signatures(const std::uint64_t* words, std::uint64_t* of) {
   const layout& pack = table_.packing();
   for (int p = 0; p < N_; ++p) of[p] = local_signature(p, static_cast<local_id>(pack.local[p].get(words)));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// States that differ only by renaming processes, reduced to one of them. Sound for algorithms whose text treats process
-/// numbers as names only (the catalogue says which do). Properties of single states can be read off the reduced states;
-/// fairness needs to know who is who along a run, which quotient.hpp keeps track of.
+/// States that differ only by renaming processes, reduced to one of them. Sound for algorithms whose text treats
+/// process numbers as names only (the catalogue says which do). Properties of single states can be read off the reduced
+/// states; fairness needs to know who is who along a run, which quotient.hpp keeps track of.
 ///
-/// Renaming by a permutation moves local states and variables with a home to the process they belong to, and renames the
-/// values of variables that hold process numbers. If the initial state is not the same under every renaming (figure 3 starts
-/// with Q = 0), the reduced search covers all its renamings.
+/// Renaming by a permutation moves local states and variables with a home to the process they belong to, and renames
+/// the values of variables that hold process numbers. If the initial state is not the same under every renaming (figure
+/// 3 starts with Q = 0), the reduced search covers all its renamings.
 
 #include <cstdint>
 #include <functional>
@@ -29,8 +29,8 @@ class canonical_form {
   permutation reduce(std::uint64_t* words);
   /// How many states the renamings of this one are.
   std::uint64_t orbit_size(const std::uint64_t* words);
-  /// Makes known to each automaton, renamed, every step that is known to one of them. A reduced search takes a step in the name
-  /// of one process only, so what is asked of the automata by themselves is asked after this.
+  /// Makes known to each automaton, renamed, every step that is known to one of them. A reduced search takes a step in
+  /// the name of one process only, so what is asked of the automata by themselves is asked after this.
   void complete_automata();
   /// Calls f(renamed) for every renaming of the state.
   void for_each_renaming(const std::uint64_t* words, const std::function<void(const std::uint64_t*)>& f);

@@ -94,7 +94,8 @@ widths tables::first(const program& p, unsigned extra) {
 
 widths tables::wider() const {
   widths w = asked_;
-  // Process automata grow alike, and so do the elements that an array has for each process: one that overflows widens all.
+  // Process automata grow alike, and so do the elements that an array has for each process: one that overflows widens
+  // all.
   std::map<std::string, unsigned> array;
   for (int v = 0; v < program_.variables(); ++v) {
     w.variable[v] = std::max(w.variable[v], bits_for(program_.variable(v).values.size()));

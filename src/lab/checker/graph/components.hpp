@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Strongly connected components of part of a graph (Pearce's variant of Tarjan's algorithm: one number a vertex), found in an
-/// order in which every component comes after those it leads to.
+/// Strongly connected components of part of a graph (Pearce's variant of Tarjan's algorithm: one number a vertex),
+/// found in an order in which every component comes after those it leads to.
 ///
-/// A Graph has vertices, `end()` of them or fewer, of type `vertex`; steps() steps a vertex and next(v, i), where step i of v
-/// leads, or `nowhere`. The vertices are the numbers below end() for which valid(v) holds, unless the graph says otherwise:
-/// then for_each_vertex(f) calls f(v) for each until f returns false, and index(v) is a number of v's own below end().
+/// A Graph has vertices, `end()` of them or fewer, of type `vertex`; steps() steps a vertex and next(v, i), where step
+/// i of v leads, or `nowhere`. The vertices are the numbers below end() for which valid(v) holds, unless the graph says
+/// otherwise: then for_each_vertex(f) calls f(v) for each until f returns false, and index(v) is a number of v's own
+/// below end().
 
 #include <algorithm>
 #include <cstdint>
@@ -52,9 +53,9 @@ class components {
   explicit components(const Graph& g, std::uint64_t bytes_used = 0)
       : graph_(g), bytes_used_(bytes_used), number_(g.end(), 0) {}
 
-  /// Calls found(members, same) for every component of the part of the graph with the vertices for which in(v) holds and the
-  /// steps for which follows(v, i) holds. same(v) tells whether a vertex is in the component at hand. Ends when found returns
-  /// false or `w` is over; returns whether it came to the end.
+  /// Calls found(members, same) for every component of the part of the graph with the vertices for which in(v) holds
+  /// and the steps for which follows(v, i) holds. same(v) tells whether a vertex is in the component at hand. Ends when
+  /// found returns false or `w` is over; returns whether it came to the end.
   template <class In, class Follows, class Found>
   bool for_each(In&& in, Follows&& follows, Found&& found, watch& w) {
     std::fill(number_.begin(), number_.end(), 0);

@@ -10,8 +10,8 @@
 
 namespace kgate::lab {
 
-/// A cycle from `entry` by steps for which within(s, i, t) holds, on which each process of `owed` takes a step or is somewhere
-/// not obliged to, and each of `must_step` takes one. `stepping` are those who take steps in the part at all.
+/// A cycle from `entry` by steps for which within(s, i, t) holds, on which each process of `owed` takes a step or is
+/// somewhere not obliged to, and each of `must_step` takes one. `stepping` are those who take steps in the part at all.
 template <class Graph, class Within>
 std::vector<int> fair_cycle(const Graph& g, typename Graph::vertex entry, Within&& within, process_set owed,
                             process_set must_step, process_set stepping) {
@@ -33,9 +33,11 @@ std::vector<int> fair_cycle(const Graph& g, typename Graph::vertex entry, Within
   for (int p = 0; p < g.N(); ++p) {
     if (has(settled, p)) continue;
     follow(has(stepping, p) ? shortest_route(g, here, within, never, [&](auto, int i, auto) { return g.owner(i) == p; })
-                            : shortest_route(g, here, within, [&](auto s) { return !has(g.obliged(s), p); }, never));
+                            : shortest_route(
+                                  g, here, within, [&](auto s) { return !has(g.obliged(s), p); }, never));
   }
-  follow(shortest_route(g, here, within, [&](auto s) { return s == entry; }, never));
+  follow(shortest_route(
+      g, here, within, [&](auto s) { return s == entry; }, never));
   return cycle;
 }
 

@@ -15,14 +15,18 @@ std::vector<id_range> in_pieces(const std::vector<id_range>& used) {
   constexpr state_id size = 4096;
   std::vector<id_range> pieces;
   for (const id_range& r : used)
-    for (state_id begin = r.begin; begin < r.end; begin += size) pieces.push_back({begin, std::min(r.end, begin + size)});
+    for (state_id begin = r.begin; begin < r.end; begin += size)
+      pieces.push_back({begin, std::min(r.end, begin + size)});
   return pieces;
 }
 
 }  // namespace
 
 state_graph::state_graph(exploration& e, watch& w, const run_limits& limits)
-    : N_(e.table->source().N()), choices_(static_cast<int>(e.table->steps_max())), end_(e.store->end()), valid_(end_, 0) {
+    : N_(e.table->source().N()),
+      choices_(static_cast<int>(e.table->steps_max())),
+      end_(e.store->end()),
+      valid_(end_, 0) {
   if (e.store->bytes(e.states) + bytes() > limits.memory_max) {
     w.end("memory limit reached");
     complete_ = false;
@@ -53,7 +57,8 @@ std::uint64_t state_graph::bytes() const {
 }
 
 template <unsigned W>
-void state_graph::fill(exploration& e, const std::vector<id_range>& pieces, std::size_t from, std::size_t step_size, watch& w) {
+void state_graph::fill(exploration& e, const std::vector<id_range>& pieces, std::size_t from, std::size_t step_size,
+                       watch& w) {
   struct wanted {
     std::uint64_t words[W];
     state_id* place;
@@ -100,7 +105,8 @@ void state_graph::fill(exploration& e, const std::vector<id_range>& pieces, std:
 depths::depths(const exploration& e) {
   for (std::size_t level = 0; level < e.levels.size(); ++level)
     for (const id_range& r : e.levels[level]) pieces_.push_back({r, static_cast<std::uint32_t>(level)});
-  std::sort(pieces_.begin(), pieces_.end(), [](const piece& a, const piece& b) { return a.range.begin < b.range.begin; });
+  std::sort(pieces_.begin(), pieces_.end(),
+            [](const piece& a, const piece& b) { return a.range.begin < b.range.begin; });
 }
 
 std::uint32_t depths::of(state_id s) const {

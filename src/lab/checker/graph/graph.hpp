@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The explored states as a graph: who leads where, who must move, who is in which region. Properties of infinite runs are
-/// decided on it.
+/// The explored states as a graph: who leads where, who must move, who is in which region. Properties of infinite runs
+/// are decided on it.
 
 #include <cstdint>
 #include <string>
@@ -31,7 +31,8 @@ class state_graph {
   int N() const { return N_; }
   state_id end() const { return end_; }
 
-  /// A process has one step in a state, or several when it reads a safe register during a write. Step i is of process owner(i).
+  /// A process has one step in a state, or several when it reads a safe register during a write. Step i is of process
+  /// owner(i).
   int steps() const { return N_ * choices_; }
   int owner(int i) const { return i / choices_; }
   int choice(int i) const { return i % choices_; }
@@ -43,15 +44,13 @@ class state_graph {
   process_set obliged(state_id s) const { return obliged_[s]; }
   process_set in_entry(state_id s) const { return entry_[s]; }
   process_set in_exit(state_id s) const { return exit_[s]; }
-  /// Processes in their entry at a place where one can stay for ever: an await, or a loop. Who stays in its entry without
-  /// stopping comes to stand or go round at such places, whatever the others do.
+  /// Processes in their entry at a place where one can stay for ever: an await, or a loop. Who stays in its entry
+  /// without stopping comes to stand or go round at such places, whatever the others do.
   process_set may_stay(state_id s) const { return stays_[s]; }
   /// Processes with a step from s that enters the critical section.
   process_set enters(state_id s) const { return enters_[s]; }
   /// Does step i of s, which exists, enter the critical section?
-  bool enters(state_id s, int i) const {
-    return has(enters_[s], owner(i)) && !has(entry_[next(s, i)], owner(i));
-  }
+  bool enters(state_id s, int i) const { return has(enters_[s], owner(i)) && !has(entry_[next(s, i)], owner(i)); }
   bool valid(state_id s) const { return valid_[s] != 0; }
   std::uint64_t bytes() const;
 

@@ -12,11 +12,11 @@
 #include <unordered_set>
 #include <utility>
 
+#include "lab/checker/explore/share_out.hpp"
+#include "lab/checker/explore/symmetry.hpp"
 #include "lab/checker/graph/components.hpp"
 #include "lab/checker/graph/fair_cycle.hpp"
 #include "lab/checker/model/local_analysis.hpp"
-#include "lab/checker/explore/share_out.hpp"
-#include "lab/checker/explore/symmetry.hpp"
 
 namespace kgate::lab {
 
@@ -149,8 +149,8 @@ class orbits {
 
 using member_set = std::unordered_set<marked_states::vertex>;
 
-/// The real states of a component, in the names of its root: a member with the permutation that takes its names to the root's.
-/// Step i is that of the root's process owner(i).
+/// The real states of a component, in the names of its root: a member with the permutation that takes its names to the
+/// root's. Step i is that of the root's process owner(i).
 class component_cover {
  public:
   struct vertex {

@@ -3,27 +3,27 @@
 
 /// Starvation decided on states reduced by symmetry.
 ///
-/// A reduced state stands for all its renamings, so a cycle of reduced states need not be a cycle of real ones: going round it
-/// may exchange processes, and "every process steps" cannot be read off the steps alone. So each step of the reduced graph
-/// carries the renaming that led to the reduced form of its target. A vertex of the search is a reduced state with its victim
-/// and its crashed processes marked; marks are renamed along the steps like everything else.
+/// A reduced state stands for all its renamings, so a cycle of reduced states need not be a cycle of real ones: going
+/// round it may exchange processes, and "every process steps" cannot be read off the steps alone. So each step of the
+/// reduced graph carries the renaming that led to the reduced form of its target. A vertex of the search is a reduced
+/// state with its victim and its crashed processes marked; marks are renamed along the steps like everything else.
 ///
-/// Take a strongly connected component of this graph and give every member the names of one of them, the root, along some way
-/// through the component. Two ways to one member may disagree by a permutation; the permutations of all such pairs generate a
-/// group, and a real run that goes round the component can be led so that each process takes in turn every part in its orbit
-/// under this group. So the component carries a fair run, in which the victim stays for ever, exactly if in every orbit of
-/// processes not crashed there is one that somewhere takes a step in the component, or somewhere is not obliged to.
-/// (Emerson and Sistla decide fairness under symmetry in this way.)
+/// Take a strongly connected component of this graph and give every member the names of one of them, the root, along
+/// some way through the component. Two ways to one member may disagree by a permutation; the permutations of all such
+/// pairs generate a group, and a real run that goes round the component can be led so that each process takes in turn
+/// every part in its orbit under this group. So the component carries a fair run, in which the victim stays for ever,
+/// exactly if in every orbit of processes not crashed there is one that somewhere takes a step in the component, or
+/// somewhere is not obliged to. (Emerson and Sistla decide fairness under symmetry in this way.)
 ///
-/// Only states in which somebody can be a victim, since where it is one can stay for ever, have vertices: a fraction of all.
-/// They are the rows of the graph, numbered in the order of the store; nothing is kept of the others.
+/// Only states in which somebody can be a victim, since where it is one can stay for ever, have vertices: a fraction of
+/// all. They are the rows of the graph, numbered in the order of the store; nothing is kept of the others.
 
 #include <cstdint>
 #include <vector>
 
+#include "lab/checker/explore/permutation.hpp"
 #include "lab/checker/graph/graph.hpp"
 #include "lab/checker/properties/liveness.hpp"
-#include "lab/checker/explore/permutation.hpp"
 
 namespace kgate::lab {
 

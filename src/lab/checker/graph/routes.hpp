@@ -19,12 +19,12 @@ struct route {
   Vertex end{};
 };
 
-/// A shortest way from `from`, by steps for which follows(s, i, t) holds, to a state for which arrived(s) holds or over a step
-/// for which crosses(s, i, t) holds (that step included). A Graph has steps() steps a vertex and next(s, i), where step i of s
-/// leads, or nowhere.
+/// A shortest way from `from`, by steps for which follows(s, i, t) holds, to a state for which arrived(s) holds or over
+/// a step for which crosses(s, i, t) holds (that step included). A Graph has steps() steps a vertex and next(s, i),
+/// where step i of s leads, or nowhere.
 template <class Graph, class Follows, class Arrived, class Crosses>
-std::optional<route<typename Graph::vertex>> shortest_route(const Graph& g, typename Graph::vertex from, Follows&& follows,
-                                                            Arrived&& arrived, Crosses&& crosses) {
+std::optional<route<typename Graph::vertex>> shortest_route(const Graph& g, typename Graph::vertex from,
+                                                            Follows&& follows, Arrived&& arrived, Crosses&& crosses) {
   using vertex = typename Graph::vertex;
   struct came {
     vertex from;

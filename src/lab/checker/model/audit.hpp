@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Does the program behave as its memoised automata say? A process that forgets too much (an incomplete `live`, a frame around
-/// something that is used later) merges local states that differ, and everything explored afterwards would be about another
-/// algorithm. The audit walks at random and keeps, for each process, everything it really observed in its passage; the text is
-/// then run on all of it, and every access compared with what the automaton made.
+/// Does the program behave as its memoised automata say? A process that forgets too much (an incomplete `live`, a frame
+/// around something that is used later) merges local states that differ, and everything explored afterwards would be
+/// about another algorithm. The audit walks at random and keeps, for each process, everything it really observed in its
+/// passage; the text is then run on all of it, and every access compared with what the automaton made.
 
 #include <cstdint>
 #include <functional>

@@ -43,8 +43,8 @@ class call_site {
 
 #endif
 
-/// The number of a call site: equal for two sites exactly if file, function (with its template arguments), line and column are.
-/// Safe to call from several threads.
+/// The number of a call site: equal for two sites exactly if file, function (with its template arguments), line and
+/// column are. Safe to call from several threads.
 std::uint32_t site_number(const call_site& at);
 
 }  // namespace kgate::lab

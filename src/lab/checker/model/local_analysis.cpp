@@ -34,7 +34,9 @@ class local_graph {
   local_id end() const { return static_cast<local_id>(next_.size()); }
   bool valid(local_id s) const { return inside_[s]; }
   int steps() const { return steps_; }
-  state_id next(local_id s, int i) const { return static_cast<std::size_t>(i) < next_[s].size() ? next_[s][i] : no_state; }
+  state_id next(local_id s, int i) const {
+    return static_cast<std::size_t>(i) < next_[s].size() ? next_[s][i] : no_state;
+  }
   bool loops(local_id s) const { return std::find(next_[s].begin(), next_[s].end(), s) != next_[s].end(); }
 
  private:
@@ -47,14 +49,14 @@ std::vector<bool> on_cycles(const local_graph& graph) {
   std::vector<bool> cyclic(graph.end(), false);
   const run_limits no_limits;
   watch endless(no_limits);
-  components<local_graph>(graph).for_each(
-      [&](local_id s) { return graph.valid(s); }, [](local_id, int) { return true; },
-      [&](std::span<const local_id> members, auto&&) {
-        if (members.size() > 1 || graph.loops(members[0]))
-          for (const local_id s : members) cyclic[s] = true;
-        return true;
-      },
-      endless);
+  components<local_graph>(graph).for_each([&](local_id s) { return graph.valid(s); },
+                                          [](local_id, int) { return true; },
+                                          [&](std::span<const local_id> members, auto&&) {
+                                            if (members.size() > 1 || graph.loops(members[0]))
+                                              for (const local_id s : members) cyclic[s] = true;
+                                            return true;
+                                          },
+                                          endless);
   return cyclic;
 }
 

@@ -12,8 +12,8 @@ namespace kgate::lab {
 /// True if some process can take steps in `where` without end: its automaton has a cycle there.
 bool has_cycle_in(const program& p, region where);
 
-/// The local states of p in `where` at which a run that stays there for ever can be found again and again: those that await, and
-/// those on a cycle of the automaton within `where`.
+/// The local states of p in `where` at which a run that stays there for ever can be found again and again: those that
+/// await, and those on a cycle of the automaton within `where`.
 std::vector<bool> recurrent_locals(const program& p, int process, region where);
 
 /// The most steps any process takes in its exit, counted on the automata; has_cycle_in(p, region::exit) must be false.

@@ -4,9 +4,9 @@
 /// The checker's machine: runs the real text of an algorithm up to its next access to shared memory.
 ///
 /// A process is a deterministic function of what it has observed, so no stack need be kept: to learn what it does after
-/// observing v in local state s, the passage is run again from its start, fed the observations that lead to s and then v,
-/// and stopped (by an exception) at the access after that. The results are memoised by `program`, so this happens once per
-/// (local state, observed value) and everything else is table work.
+/// observing v in local state s, the passage is run again from its start, fed the observations that lead to s and then
+/// v, and stopped (by an exception) at the access after that. The results are memoised by `program`, so this happens
+/// once per (local state, observed value) and everything else is table work.
 
 #include <concepts>
 #include <cstddef>
@@ -41,20 +41,20 @@ enum class operation : std::uint8_t {
 
 const char* to_string(operation op);
 
-/// What the shared variables are. On safe registers a write has a beginning and an end, and a read in between may return any
-/// value of the domain: the initial value and 0..domain_max. (A read is one step: one that overlaps a write may be thought of
-/// as taking place at a moment within the write, one that overlaps none at any moment.)
+/// What the shared variables are. On safe registers a write has a beginning and an end, and a read in between may
+/// return any value of the domain: the initial value and 0..domain_max. (A read is one step: one that overlaps a write
+/// may be thought of as taking place at a moment within the write, one that overlaps none at any moment.)
 ///
-/// For tickets the domain 0..N*passages+1 loses nothing. At most N*passages tickets are chosen in a run; an algorithm that only
-/// compares tickets and adds one to their maximum does the same when each is replaced by its rank among them, and a value read
-/// during a write can be replaced by one in the domain that compares alike.
+/// For tickets the domain 0..N*passages+1 loses nothing. At most N*passages tickets are chosen in a run; an algorithm
+/// that only compares tickets and adds one to their maximum does the same when each is replaced by its rank among them,
+/// and a value read during a write can be replaced by one in the domain that compares alike.
 struct register_kind {
   bool safe = false;
   std::uint64_t domain_max = 0;
 };
 
-/// The first value given to `live`, with the place of that call: a function that takes any number of arguments cannot take the
-/// place by default behind them.
+/// The first value given to `live`, with the place of that call: a function that takes any number of arguments cannot
+/// take the place by default behind them.
 struct live_value {
   template <class T>
   requires(!std::same_as<T, live_value>) live_value(const T& value, call_site from = call_site::current())
@@ -187,8 +187,8 @@ struct checker_machine {
     };
     [[nodiscard]] frame_guard frame() { return frame_guard(*this); }
 
-    /// A local state is known by where it called `live` last, not by what it did before: the branches of a text that each call it
-    /// stay apart, and all rounds of a loop that calls it are one.
+    /// A local state is known by where it called `live` last, not by what it did before: the branches of a text that
+    /// each call it stay apart, and all rounds of a loop that calls it are one.
     void live(call_site at = call_site::current()) {
       idle();
       if (how_.forgets) frames_.back() = {at, {}};
@@ -446,8 +446,8 @@ struct checker_machine {
     int index_;
   };
 
-  /// Looks at the variables in turn, one access each, as the loop of a real machine does: whether a value that came and went
-  /// is noticed depends on the schedule.
+  /// Looks at the variables in turn, one access each, as the loop of a real machine does: whether a value that came and
+  /// went is noticed depends on the schedule.
   template <class At, class Predicate>
   static std::size_t await_any(Process& p, std::size_t count, At&& at, Predicate&& until) {
     std::size_t found = 0;
@@ -469,8 +469,8 @@ struct checker_machine {
 
 static_assert(Machine<checker_machine>);
 
-/// Processes that can die at any step, unlike crashed ones so that the others can learn of it: what the death of process p
-/// makes of a shared variable, at the same moment. (The kernel releases the locks of a process that dies.)
+/// Processes that can die at any step, unlike crashed ones so that the others can learn of it: what the death of
+/// process p makes of a shared variable, at the same moment. (The kernel releases the locks of a process that dies.)
 struct mortality {
   int variable = -1;
   std::function<std::string(const std::string& value, int p)> after_death_of;

@@ -9,8 +9,8 @@ namespace kgate::lab {
 
 namespace {
 
-/// Leaves `pattern` where the next call will have its local variables, so that what it reads uninitialised differs from run to
-/// run.
+/// Leaves `pattern` where the next call will have its local variables, so that what it reads uninitialised differs from
+/// run to run.
 [[gnu::noinline]] void fill_stack(unsigned char pattern) {
   unsigned char below[8192];
   std::memset(below, pattern, sizeof below);

@@ -46,8 +46,8 @@ struct program_options {
   mutations wrong;
   int deaths_max = 0;  ///< how many processes may die in a run, if the model says what a death does
   int first_more = 0;  ///< how many passages more process 0 makes, if they are limited
-  /// More than 0: local states are all that was observed in the passage, whatever the text says it forgets. A passage stops after
-  /// so many accesses.
+  /// More than 0: local states are all that was observed in the passage, whatever the text says it forgets. A passage
+  /// stops after so many accesses.
   int remember_accesses = 0;
 
   int passages_of(int p) const { return passages + (p == 0 ? first_more : 0); }
@@ -75,8 +75,8 @@ class program {
     for (const auto& [key, t] : automata_[p].steps) f(static_cast<local_id>(key >> 32), static_cast<code>(key), t);
   }
 
-  /// What process p does after exactly these observations since the start of its passage, without any merging by `live`: the
-  /// audit compares it with step().
+  /// What process p does after exactly these observations since the start of its passage, without any merging by
+  /// `live`: the audit compares it with step().
   struct outcome {
     bool finished = false;
     checker_machine::effect last;

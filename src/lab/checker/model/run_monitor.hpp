@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Notices a text that loops for ever without an access, or any other call on the machine: nothing inside the run can end it.
+/// Notices a text that loops for ever without an access, or any other call on the machine: nothing inside the run can
+/// end it.
 
 #include <atomic>
 #include <chrono>

@@ -5,8 +5,8 @@
 
 namespace kgate::lab {
 
-/// The text under test breaks a rule of the machine concept, so that nothing said about it would be true. what() names the
-/// label.
+/// The text under test breaks a rule of the machine concept, so that nothing said about it would be true. what() names
+/// the label.
 class text_error : public std::logic_error {
  public:
   using std::logic_error::logic_error;

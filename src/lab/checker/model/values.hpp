@@ -63,9 +63,9 @@ class value_table {
 
 /// A shared variable of the program under test.
 struct shared_variable {
-  std::string name;                            ///< as printed: X, X.1 (instance 1), P[2] (home process 2), P.1[2]
-  process_id home = nobody;                    ///< whose memory it is in on a DSM machine
-  bool names_process = false;                  ///< its values are process numbers, renamed when processes are
+  std::string name;            ///< as printed: X, X.1 (instance 1), P[2] (home process 2), P.1[2]
+  process_id home = nobody;    ///< whose memory it is in on a DSM machine
+  bool names_process = false;  ///< its values are process numbers, renamed when processes are
   value_table values;
   std::string (*print)(std::string_view) = nullptr;
   /// On safe registers: the code that stands for "a write is going on", and what a read may then return.

@@ -11,7 +11,8 @@
 
 namespace kgate::lab {
 
-/// An entry of a schedule: a process, and which of its steps if it has several (it reads a safe register during a write).
+/// An entry of a schedule: a process, and which of its steps if it has several (it reads a safe register during a
+/// write).
 inline constexpr int scheduled_choices_from = 256;
 constexpr int scheduled(int p, int choice) { return p + choice * scheduled_choices_from; }
 constexpr int scheduled_process(int entry) { return entry % scheduled_choices_from; }

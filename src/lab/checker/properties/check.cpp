@@ -28,8 +28,8 @@ std::vector<int> members(process_set s) {
   return all;
 }
 
-/// The way from the initial state to a stored one: who steps, and, with symmetry, how the stored state's processes are called
-/// in the state the way leads to (a stored state is then a renaming of it).
+/// The way from the initial state to a stored one: who steps, and, with symmetry, how the stored state's processes are
+/// called in the state the way leads to (a stored state is then a renaming of it).
 struct way {
   std::vector<int> schedule;
   permutation called;
@@ -191,7 +191,8 @@ class checking {
   }
 
   void invariant(property_result& r) {
-    if (!program_.has_invariant()) return undecided(r, "not applicable: the algorithm's text has no invariant beside it");
+    if (!program_.has_invariant())
+      return undecided(r, "not applicable: the algorithm's text has no invariant beside it");
     const state_id bad = explored_.broken_invariant;
     by_state(r, bad, bad == no_state ? "" : broken_invariant(*explored_.table, explored_.store->record(bad)));
   }

@@ -64,7 +64,8 @@ std::string_view verdict_id(const check_result& r);
 /// The result if nothing could be decided.
 check_result nothing_decided(const check_request& request, const std::string& why);
 
-/// Explores and decides. A text that breaks a rule of the machine concept, or forgets what it uses, gets nothing decided.
+/// Explores and decides. A text that breaks a rule of the machine concept, or forgets what it uses, gets nothing
+/// decided.
 check_result check(program& p, const check_request& request);
 
 nlohmann::json to_json(const check_result& r, program& p);

@@ -8,9 +8,9 @@
 #include <unordered_set>
 
 #include "kgate/detail/contracts.hpp"
+#include "lab/checker/explore/share_out.hpp"
 #include "lab/checker/graph/components.hpp"
 #include "lab/checker/graph/routes.hpp"
-#include "lab/checker/explore/share_out.hpp"
 
 namespace kgate::lab {
 
@@ -116,7 +116,8 @@ enabledness::endless_wait enabledness::wait_of(state_id s, int p, watch& w) cons
   KGATE_EXPECTS(to.has_value(), "a process that is kept out has a cycle to go round");
   const auto within = [&](state_id, int, state_id t) { return inside.contains(t); };
   const auto turn = shortest_route(
-      graph_, to->end, within, [](state_id) { return false; }, [&](state_id, int i, state_id) { return graph_.owner(i) == p; });
+      graph_, to->end, within, [](state_id) { return false; },
+      [&](state_id, int i, state_id) { return graph_.owner(i) == p; });
   const auto back = shortest_route(
       graph_, turn->end, within, [&](state_id here) { return here == to->end; }, nowhere);
   endless_wait run{to->steps, to->steps.size()};

@@ -17,7 +17,8 @@ namespace {
 /// p has a step in s, and it enters the critical section.
 bool enters(const state_graph& g, state_id s, int p) { return g.next(s, p) != no_state && g.enters(s, p); }
 
-/// A shortest way from `from`, along steps for which follows(s, p) holds, to a step for which last(s, p) holds, that included.
+/// A shortest way from `from`, along steps for which follows(s, p) holds, to a step for which last(s, p) holds, that
+/// included.
 template <class Follows, class Last>
 std::vector<int> way_to_step(const state_graph& g, state_id from, Follows&& follows, Last&& last) {
   struct came {
@@ -70,7 +71,8 @@ enabling::enabling(exploration& e, const state_graph& g, watch& w) : enabled_(g.
       if (e.table->row(p, local).where == region::critical) inside_[s] |= only(p);
     }
   }
-  // States are numbered about as they were reached, so going backwards most of what follows a state is settled before it.
+  // States are numbered about as they were reached, so going backwards most of what follows a state is settled before
+  // it.
   for (bool changed = true; changed;) {
     changed = false;
     for (state_id s = g.end(); s-- > 0;) {
@@ -211,8 +213,8 @@ liveness_result find_group_deadlock(const state_graph& g, const depths& d, const
     return has(g.in_entry(s), p) != has(g.in_entry(t), p) || has(g.in_exit(s), p) != has(g.in_exit(t), p) ||
            has(who.inside(s), p) != has(who.inside(t), p);
   };
-  // Who has left its remainder and not been allocated a place stays there; the places do not change in a component (the paper,
-  // proof of lemma 4.2), so one of its states speaks for all.
+  // Who has left its remainder and not been allocated a place stays there; the places do not change in a component (the
+  // paper, proof of lemma 4.2), so one of its states speaks for all.
   std::unordered_map<state_id, bool> judged;
   for (const process_set crashed : sets_up_to(N, crashes)) {
     const auto follows = [&](state_id s, int p) { return !has(crashed, p) && !changes_region(s, p); };

@@ -3,9 +3,10 @@
 
 /// The properties of Fischer, Lynch, Burns & Borodin 1979, section 3, which speak of processes being enabled.
 ///
-/// Their words: a process is *able* if its next step enters the critical section; *enabled* if it is able now and stays so
-/// whatever the others do (fairness.hpp's bounded waiting uses the weaker word of Afek et al.). A process blocked at an await takes, in their model, a step that changes nothing. The l of the paper
-/// is k here. For atomic registers only: a process has one step in a state, so steps are named by their process.
+/// Their words: a process is *able* if its next step enters the critical section; *enabled* if it is able now and stays
+/// so whatever the others do (fairness.hpp's bounded waiting uses the weaker word of Afek et al.). A process blocked at
+/// an await takes, in their model, a step that changes nothing. The l of the paper is k here. For atomic registers
+/// only: a process has one step in a state, so steps are named by their process.
 
 #include <cstdint>
 #include <optional>
@@ -16,8 +17,8 @@
 
 namespace kgate::lab {
 
-/// Who is enabled in which state: the greatest set closed under the steps of the others. One word a state, and one for the
-/// processes inside.
+/// Who is enabled in which state: the greatest set closed under the steps of the others. One word a state, and one for
+/// the processes inside.
 class enabling {
  public:
   enabling(exploration& e, const state_graph& g, watch& w);
@@ -37,7 +38,8 @@ class enabling {
   std::vector<process_set> inside_;
 };
 
-/// A state nearest to the start in which not min(k - inside, trying) processes are enabled ("l-full" fails); no_state if none.
+/// A state nearest to the start in which not min(k - inside, trying) processes are enabled ("l-full" fails); no_state
+/// if none.
 state_id find_not_full(const state_graph& g, const depths& d, const enabling& who, int k);
 
 /// A state in which somebody is in its exit region; no_state if none.
@@ -54,13 +56,13 @@ struct overtaking {
 /// FIFO enabling (C5'): empty if nobody is overtaken so.
 std::optional<overtaking> find_overtaking(const state_graph& g, const depths& d, const enabling& who, watch& w);
 
-/// (k,l)-deadlock (C2) with at most `crashes` processes failing: a run in which no process changes regions although somebody alive
-/// waits, in a state with places that are neither taken nor allocated by group enabling.
+/// (k,l)-deadlock (C2) with at most `crashes` processes failing: a run in which no process changes regions although
+/// somebody alive waits, in a state with places that are neither taken nor allocated by group enabling.
 liveness_result find_group_deadlock(const state_graph& g, const depths& d, const enabling& who, int k, int crashes,
                                     watch& w);
 
-/// The most places allocated to processes in their entry: the size of the largest set G of them such that in every run in which
-/// each of G takes a step at least |G| processes enter. At most `wanted` is looked for.
+/// The most places allocated to processes in their entry: the size of the largest set G of them such that in every run
+/// in which each of G takes a step at least |G| processes enter. At most `wanted` is looked for.
 int allocated_places(const state_graph& g, const enabling& who, state_id s, int wanted);
 
 }  // namespace kgate::lab

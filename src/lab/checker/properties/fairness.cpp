@@ -10,10 +10,10 @@
 #include <unordered_set>
 
 #include "kgate/detail/contracts.hpp"
-#include "lab/checker/graph/components.hpp"
-#include "lab/checker/properties/liveness.hpp"
-#include "lab/checker/graph/routes.hpp"
 #include "lab/checker/explore/share_out.hpp"
+#include "lab/checker/graph/components.hpp"
+#include "lab/checker/graph/routes.hpp"
+#include "lab/checker/properties/liveness.hpp"
 
 namespace kgate::lab {
 
@@ -46,8 +46,8 @@ struct order_question {
   int late;
 };
 
-/// Answers one order question by a breadth-first search that knows how far from the initial state it is, so that the first
-/// answer is a shortest one.
+/// Answers one order question by a breadth-first search that knows how far from the initial state it is, so that the
+/// first answer is a shortest one.
 template <class Bad>
 class order_search {
  public:
@@ -99,8 +99,8 @@ class order_search {
     return false;
   }
 
-  /// The run that leads to s, which is in layers_[depth - 1], and goes on with `last`. What a layer was reached from, the
-  /// layer before it or a start at its depth, is found by looking there.
+  /// The run that leads to s, which is in layers_[depth - 1], and goes on with `last`. What a layer was reached from,
+  /// the layer before it or a start at its depth, is found by looking there.
   unfair_run way_to(state_id s, std::size_t depth, std::vector<int> last) const {
     bool started = false;
     while (!started) {

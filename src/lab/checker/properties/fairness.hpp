@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// In which order processes get in, decided on the state graph. "Past its doorway" means in the entry, after p.doorway_end();
-/// q starts its entry with its first step out of the remainder.
+/// In which order processes get in, decided on the state graph. "Past its doorway" means in the entry, after
+/// p.doorway_end(); q starts its entry with its first step out of the remainder.
 ///
-/// fife (Afek, Dolev, Gafni, Merritt & Shavit 1994, definition 2.5, with the enabledness of definition 2.4): if p was past its
-/// doorway before q started, q is inside and p is still past its doorway, then p is enabled. Being enabled lasts, so it is enough to look
-/// at the moment q gets inside.
+/// fife (Afek, Dolev, Gafni, Merritt & Shavit 1994, definition 2.5, with the enabledness of definition 2.4): if p was
+/// past its doorway before q started, q is inside and p is still past its doorway, then p is enabled. Being enabled
+/// lasts, so it is enough to look at the moment q gets inside.
 ///
 /// k-fcfs (Danek 2010, section 2): if k processes were past their doorways before q started, then q does not get inside
 /// before one of them does.
 ///
-/// bounded-waiting (Fischer, Lynch, Burns & Borodin 1979, C4', b-bounded waiting for enabling): while p waits and is not
-/// enabled, no other process goes from its remainder to its critical section more than b times; a last trip whose last step enables p is
-/// counted, as in the paper. Two things differ from the letter of C4'. Enabled is what it is for fife, not "the very next step
-/// enters", which no algorithm with more than one step after its enabling could keep. And where the text marks a doorway, p waits from its end on: the paper's entries have a
-/// doorway of one step. The exit, which C4' covers too, is the matter of bounded-exit.
+/// bounded-waiting (Fischer, Lynch, Burns & Borodin 1979, C4', b-bounded waiting for enabling): while p waits and is
+/// not enabled, no other process goes from its remainder to its critical section more than b times; a last trip whose
+/// last step enables p is counted, as in the paper. Two things differ from the letter of C4'. Enabled is what it is for
+/// fife, not "the very next step enters", which no algorithm with more than one step after its enabling could keep. And
+/// where the text marks a doorway, p waits from its end on: the paper's entries have a doorway of one step. The exit,
+/// which C4' covers too, is the matter of bounded-exit.
 ///
 /// All speak of all runs: a crashed process is one that takes no more steps, and nobody needs to take any.
 ///
-/// No order needs to be stored in the states: a run in which p was first is a walk through states of the plain graph that
-/// begins with q's start while p is past its doorway and lasts while p stays there and q is in its entry.
+/// No order needs to be stored in the states: a run in which p was first is a walk through states of the plain graph
+/// that begins with q's start while p is past its doorway and lasts while p stays there and q is in its entry.
 
 #include <optional>
 #include <string>
@@ -30,7 +31,8 @@
 
 namespace kgate::lab {
 
-/// A bad run: a path to `from`, then `steps`, of which those from `loop` on repeat for ever (-1: the run ends with them).
+/// A bad run: a path to `from`, then `steps`, of which those from `loop` on repeat for ever (-1: the run ends with
+/// them).
 struct unfair_run {
   state_id from = no_state;
   std::vector<int> steps;  ///< the steps of the graph, in order

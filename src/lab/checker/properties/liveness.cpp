@@ -24,9 +24,12 @@ struct question {
 
   bool in(const state_graph& g, state_id s) const {
     switch (what) {
-      case kind::starvation: return has(g.may_stay(s), victim);
-      case kind::endless_exit: return has(g.in_exit(s), victim);
-      case kind::deadlock: return (g.in_entry(s) & ~crashed) != 0;
+      case kind::starvation:
+        return has(g.may_stay(s), victim);
+      case kind::endless_exit:
+        return has(g.in_exit(s), victim);
+      case kind::deadlock:
+        return (g.in_entry(s) & ~crashed) != 0;
     }
     return false;
   }
@@ -74,8 +77,10 @@ std::vector<int> cycle_through(const state_graph& g, const question& q, state_id
   return fair_cycle(g, entry, within, q.owed(g.N()), 0, stepping);
 }
 
-/// Asks all questions, sharing them out among the threads; of the bad components found keeps the one nearest to the start.
-liveness_result ask(const state_graph& g, const depths& d, const std::vector<question>& questions, watch& w, int threads) {
+/// Asks all questions, sharing them out among the threads; of the bad components found keeps the one nearest to the
+/// start.
+liveness_result ask(const state_graph& g, const depths& d, const std::vector<question>& questions, watch& w,
+                    int threads) {
   struct candidate {
     std::uint32_t depth;
     question q;
@@ -125,14 +130,15 @@ liveness_result ask(const state_graph& g, const depths& d, const std::vector<que
     }
   };
   std::vector<std::thread> others;
-  for (int t = 1; t < std::min<int>(threads, static_cast<int>(questions.size())); ++t) others.emplace_back([&] { work(false); });
+  for (int t = 1; t < std::min<int>(threads, static_cast<int>(questions.size())); ++t)
+    others.emplace_back([&] { work(false); });
   work(true);
   for (std::thread& t : others) t.join();
   liveness_result result;
   result.complete = complete;
   if (best)
-    result.found = lasso{best->entry, cycle_through(g, best->q, best->entry, best->members, best->stepping), best->q.victim,
-                         best->q.crashed};
+    result.found = lasso{best->entry, cycle_through(g, best->q, best->entry, best->members, best->stepping),
+                         best->q.victim, best->q.crashed};
   return result;
 }
 
@@ -155,7 +161,8 @@ liveness_result find_starvation(const state_graph& g, const depths& d, int crash
 
 liveness_result find_deadlock(const state_graph& g, const depths& d, int crashes, watch& w, int threads) {
   std::vector<question> questions;
-  for (const process_set crashed : sets_up_to(g.N(), crashes)) questions.push_back({crashed, -1, question::kind::deadlock});
+  for (const process_set crashed : sets_up_to(g.N(), crashes))
+    questions.push_back({crashed, -1, question::kind::deadlock});
   return ask(g, d, questions, w, threads);
 }
 

@@ -3,11 +3,11 @@
 
 /// Properties of infinite runs, decided on the state graph.
 ///
-/// A crash is an exemption from fairness: for every set F of at most `crashes` processes, the steps of F are dropped and F owes
-/// nothing. A run of the others is fair if each of them that is outside its remainder and could move from some point on does
-/// move. Such a run ends in a strongly connected component in which every process outside F takes a step or is somewhere
-/// unable (or, in its remainder, not obliged) to; and every such component carries a fair run. So each question below is: is there a
-/// component that is fair and bad?
+/// A crash is an exemption from fairness: for every set F of at most `crashes` processes, the steps of F are dropped
+/// and F owes nothing. A run of the others is fair if each of them that is outside its remainder and could move from
+/// some point on does move. Such a run ends in a strongly connected component in which every process outside F takes a
+/// step or is somewhere unable (or, in its remainder, not obliged) to; and every such component carries a fair run. So
+/// each question below is: is there a component that is fair and bad?
 
 #include <optional>
 #include <vector>

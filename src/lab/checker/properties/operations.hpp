@@ -3,8 +3,8 @@
 
 /// Linearizability and wait-freedom of a shared object, by all interleavings of a bounded number of operations.
 ///
-/// The program's passages are the operations: an entry carries one out, and the name with which it ends is its result. So the
-/// texts that are explored are those of the object itself.
+/// The program's passages are the operations: an entry carries one out, and the name with which it ends is its result.
+/// So the texts that are explored are those of the object itself.
 
 #include <cstdint>
 #include <functional>
@@ -26,8 +26,9 @@ struct sequential_specification {
 struct operations_request {
   sequential_specification object;
   std::uint64_t states_max = 20'000'000;
-  /// Variables whose name begins with one of these are accessed by one process only. Its steps on them are taken at once: they
-  /// can neither help nor hinder anybody, and an operation that ends earlier is harder to explain, not easier.
+  /// Variables whose name begins with one of these are accessed by one process only. Its steps on them are taken at
+  /// once: they can neither help nor hinder anybody, and an operation that ends earlier is harder to explain, not
+  /// easier.
   std::vector<std::string> own_variables;
 };
 
@@ -43,8 +44,8 @@ struct operations_result {
   std::string why;            ///< what was observed in it
 };
 
-/// The program must have a limited number of passages. Operations that have begun and not ended may have taken effect or not;
-/// since every prefix of every run is looked at, every stall of any processes at any points is among them.
+/// The program must have a limited number of passages. Operations that have begun and not ended may have taken effect
+/// or not; since every prefix of every run is looked at, every stall of any processes at any points is among them.
 operations_result explore_operations(program& p, const operations_request& request);
 
 }  // namespace kgate::lab

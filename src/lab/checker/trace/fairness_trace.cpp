@@ -28,7 +28,8 @@ bool waits_alone(walker w, int victim) {
   return true;
 }
 
-/// Looks for a run in which `victim` waits for ever: some steps of anybody, then it alone. Searches so many places and no more.
+/// Looks for a run in which `victim` waits for ever: some steps of anybody, then it alone. Searches so many places and
+/// no more.
 bool can_wait_for_ever(const walker& start, int victim, int N, std::size_t places_max) {
   std::set<place> met{place_of(start)};
   std::deque<walker> queue{start};
@@ -104,8 +105,8 @@ std::string judge_kfcfs(const trace& t, program& p) {
   return "";
 }
 
-/// Somebody gets in during the loop and the victim, never enabled, stays in its entry. Being enabled lasts, so it is enough
-/// that the victim can wait for ever from some place in the loop.
+/// Somebody gets in during the loop and the victim, never enabled, stays in its entry. Being enabled lasts, so it is
+/// enough that the victim can wait for ever from some place in the loop.
 std::string judge_waiting(const trace& t, program& p) {
   if (t.victim < 0) return "a violation of bounded-waiting needs a victim";
   if (t.loop < 0 || static_cast<std::size_t>(t.loop) == t.schedule.size())

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Traces of the properties of fairness.hpp, judged by running them: neither the explorer nor the state graph takes part.
+/// Traces of the properties of fairness.hpp, judged by running them: neither the explorer nor the state graph takes
+/// part.
 
 #include <string>
 #include <string_view>

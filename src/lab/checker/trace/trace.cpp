@@ -87,7 +87,9 @@ std::string judge_end(const trace& t, walker& w, int N, int k) {
   }
   // Whether the victim is enabled depends on all that may follow; a run can only show the rest.
   if (t.property == "fifo-enabling" || t.property == "l-full" || t.property == "l-queuelike")
-    return t.victim < 0 || w.local(t.victim).where == region::entry ? "" : "the overtaken process is not in its entry at the end";
+    return t.victim < 0 || w.local(t.victim).where == region::entry
+               ? ""
+               : "the overtaken process is not in its entry at the end";
   return fmt::format("a finite run cannot show that '{}' is violated", t.property);
 }
 
@@ -151,8 +153,8 @@ std::string schedule_text(const std::vector<int>& schedule) {
 std::vector<int> parse_schedule(const std::string& text) {
   std::vector<int> schedule;
   const auto fail = [&] {
-    throw std::invalid_argument(
-        fmt::format("schedule '{}': allowed are process numbers, repetitions, choices and deaths, as in 0,1x3,2?4,0!", text));
+    throw std::invalid_argument(fmt::format(
+        "schedule '{}': allowed are process numbers, repetitions, choices and deaths, as in 0,1x3,2?4,0!", text));
   };
   std::size_t at = 0;
   const auto number = [&]() -> int {

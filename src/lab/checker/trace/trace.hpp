@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A counterexample: who steps in which order, who crashes, and, for infinite runs, what repeats. Everything else is found again
-/// by running it.
+/// A counterexample: who steps in which order, who crashes, and, for infinite runs, what repeats. Everything else is
+/// found again by running it.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -25,17 +25,18 @@ struct program_name {
 struct trace {
   program_name of;
   std::string property;
-  std::string what;             ///< the violation in a sentence
-  std::vector<int> schedule;    ///< who steps, in order: process numbers, or see scheduled()
-  int loop = -1;                ///< the steps from here on repeat for ever; -1: a finite run
+  std::string what;           ///< the violation in a sentence
+  std::vector<int> schedule;  ///< who steps, in order: process numbers, or see scheduled()
+  int loop = -1;              ///< the steps from here on repeat for ever; -1: a finite run
   int victim = -1;
-  std::vector<int> crashed;     ///< do not step from `loop` on (finite run: after its end)
+  std::vector<int> crashed;  ///< do not step from `loop` on (finite run: after its end)
 
   /// The shell command that replays it.
   std::string replay_command() const;
 };
 
-/// A schedule as 0,1x3,2?4: process 0, three steps of process 1, process 2 with the fourth other value that it can read there.
+/// A schedule as 0,1x3,2?4: process 0, three steps of process 1, process 2 with the fourth other value that it can read
+/// there.
 std::string schedule_text(const std::vector<int>& schedule);
 /// Throws std::invalid_argument that says what is allowed.
 std::vector<int> parse_schedule(const std::string& text);
@@ -47,8 +48,8 @@ nlohmann::json to_json(const trace& t, program& p);
 /// What a trace file says; the steps are not read, they follow. Throws std::invalid_argument.
 trace trace_from_json(const nlohmann::json& j);
 
-/// Runs the trace and judges whether it shows what it claims, by the definition of the property and without the explorer.
-/// Empty if it does, else what is wrong.
+/// Runs the trace and judges whether it shows what it claims, by the definition of the property and without the
+/// explorer. Empty if it does, else what is wrong.
 std::string validate(const trace& t, program& p);
 
 }  // namespace kgate::lab
