@@ -78,6 +78,7 @@ BAD = [
     ("an unfinished place", "src/lab/checker/explore/explorer.cpp", lambda t: t + "// FIX" "ME\n", "words", "unfinished"),
     ("how it was made", "docs/architecture.md", lambda t: t + "Found in a coding ses" "sion.\n", "words", "does not belong"),
     ("who made it", "docs/architecture.md", lambda t: t + "By a suba" "gent.\n", "words", "does not belong"),
+    ("a word against the glossary", "src/lab/checker/explore/explorer.cpp", lambda t: t + "// hov" "ers\n", "words", "glossary"),
     ("a long file", "docs/architecture.md", lambda t: t + "x\n" * 701, "text_form", "split"),
     ("no newline at the end", "packages.txt", "[build]", "text_form", "no newline"),
     ("carriage returns", "packages.txt", "[build]\r\n", "text_form", "carriage"),

@@ -21,7 +21,7 @@
 #include "kgate/objects/assigned.hpp"
 #include "kgate/objects/herlihy93.hpp"
 #include "kgate/objects/priority_queue.hpp"
-#include "lab/checker/explore/share_out.hpp"
+#include "lab/checker/explore/parallel_for.hpp"
 #include "lab/experiments/queue_workload.hpp"
 #include "lab/multiprocessor/machine.hpp"
 
@@ -239,7 +239,8 @@ class run_list {
   /// stop.
   std::vector<std::optional<simulated_outcome>> outcomes() {
     // The last take longest: begun first, they keep nobody waiting at the end.
-    share_out(all_processors(), runs_.size(), [this](std::size_t i, bool) { carry_out(runs_[runs_.size() - 1 - i]); });
+    parallel_for(all_processors(), runs_.size(),
+                 [this](std::size_t i, bool) { carry_out(runs_[runs_.size() - 1 - i]); });
     std::vector<std::optional<simulated_outcome>> all;
     for (const entry& e : runs_) all.push_back(e.outcome);
     return all;

@@ -10,7 +10,7 @@
 #include <chrono>
 #include <set>
 
-#include "lab/checker/explore/share_out.hpp"
+#include "lab/checker/explore/parallel_for.hpp"
 #include "lab/checker/properties/check.hpp"
 #include "lab/experiments/native_queue.hpp"
 #include "lab/experiments/queue_observations.hpp"
@@ -238,7 +238,7 @@ class gatherer {
     const std::array shapes{"chain", "tree", "fastpath-tree", "fastpath-nested"};
     say(fmt::format("remote references against {} ({})", what, suffix));
     std::vector<json> points(shapes.size() * values.size());
-    share_out(all_processors(), points.size(), [&](std::size_t i, bool) {
+    parallel_for(all_processors(), points.size(), [&](std::size_t i, bool) {
       if (interrupted_) return;
       const catalog::choice algorithm = find_algorithm(fmt::format("am97-{}-{}", shapes[i / values.size()], suffix));
       const int x = values[i % values.size()];

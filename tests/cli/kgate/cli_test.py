@@ -305,7 +305,7 @@ class Liveness(Case):
         self.assertEqual(self.gate()["healed"], 1)
 
 
-class Views(Case):
+class Status(Case):
     def test_status_json(self):
         self.hold("gpu", "1", ("sleep", "55"))
         waiter = self.start("run", "-n", "gpu", "--", "echo", 'a "quoted" \x01\xff word')
@@ -389,7 +389,7 @@ class Views(Case):
             tmux("kill-server")
 
 
-class Upkeep(Case):
+class Maintenance(Case):
     def test_a_size_stays_as_it_was_set(self):
         self.run_kgate("run", "-n", "a", "-k", "4", "--", "true")
         self.assertEqual(self.run_kgate("resize", "-n", "a", "-k", "3").returncode, 0)

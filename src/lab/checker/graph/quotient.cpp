@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "lab/checker/explore/share_out.hpp"
+#include "lab/checker/explore/parallel_for.hpp"
 #include "lab/checker/explore/symmetry.hpp"
 #include "lab/checker/graph/components.hpp"
 #include "lab/checker/graph/fair_cycle.hpp"
@@ -387,7 +387,7 @@ liveness_result find_starvation(const quotient_graph& g, const depths& d, int cr
   std::atomic<std::uint64_t> bytes{bytes_used + g.bytes()};
   const auto rank = [&](const lasso& l) { return std::pair(d.of(l.entry), std::popcount(l.crashed)); };
   const int most = std::min(crashes, g.N() - 1);
-  share_out(limits.threads, static_cast<std::size_t>(most) + 1, [&](std::size_t i, bool reports) {
+  parallel_for(limits.threads, static_cast<std::size_t>(most) + 1, [&](std::size_t i, bool reports) {
     if (reports) w.report("looking for cycles", i, static_cast<std::size_t>(most) - i, bytes);
     // The largest search first.
     liveness_result found = search(g, d, most - static_cast<int>(i)).run(w, bytes);

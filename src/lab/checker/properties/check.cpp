@@ -15,7 +15,7 @@
 #include "lab/checker/properties/enabling.hpp"
 #include "lab/checker/properties/fairness.hpp"
 #include "lab/checker/properties/liveness.hpp"
-#include "lab/checker/properties/vain_waits.hpp"
+#include "lab/checker/properties/stuck_waits.hpp"
 
 namespace kgate::lab {
 
@@ -292,10 +292,10 @@ class checking {
   void deadlock_by_symmetry(property_result& r) {
     if (has_cycle_in(program_, region::exit) || writes_in_entry_loop(program_))
       return undecided(r, "processes loop in their exit, or write in a loop of their entry; decide without symmetry");
-    const state_id bad = find_vain_wait(explored_, request_.crashes);
+    const state_id bad = find_stuck_wait(explored_, request_.crashes);
     r.is = bad == no_state ? verdict::holds : verdict::violated;
     if (bad != no_state)
-      r.counterexample = vain_wait(program_, request_.of, r.name, way_to(explored_, bad, true).schedule);
+      r.counterexample = stuck_wait(program_, request_.of, r.name, way_to(explored_, bad, true).schedule);
   }
 
   void starvation(property_result& r) {

@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "kgate/detail/contracts.hpp"
-#include "lab/checker/explore/share_out.hpp"
+#include "lab/checker/explore/parallel_for.hpp"
 #include "lab/checker/graph/components.hpp"
 #include "lab/checker/graph/routes.hpp"
 
@@ -16,7 +16,7 @@ namespace kgate::lab {
 
 enabledness::enabledness(const state_graph& g, watch& w, int threads) : graph_(g), kept_out_(g.end(), 0) {
   std::atomic<bool> complete{true};
-  share_out(threads, static_cast<std::size_t>(g.N()), [&](std::size_t p, bool reports) {
+  parallel_for(threads, static_cast<std::size_t>(g.N()), [&](std::size_t p, bool reports) {
     if (reports) w.report("deciding who is enabled", p, static_cast<std::uint64_t>(g.N()) - p, g.bytes());
     if (complete && !decide(static_cast<int>(p), w)) complete = false;
   });

@@ -7,7 +7,7 @@
 /// which it takes infinitely many steps, whatever the others do, and however many of them stop. (Danek 2010 asks for a
 /// bounded number of own steps; with finitely many states that is the same.) A failed look at a variable that p awaits
 /// counts as a step, as it is one on a real machine. So p, in its entry, is *kept out* in s iff some run from s stays
-/// in p's entry and leads to a state in which p is blocked (it looks in vain for ever while the others have stopped) or
+/// in p's entry and leads to a state in which p is blocked (it waits for ever while the others have stopped) or
 /// round a cycle on which p steps.
 ///
 /// Being enabled lasts until p enters: what is kept out in a successor is kept out before.

@@ -10,7 +10,7 @@
 #include <unordered_set>
 
 #include "kgate/detail/contracts.hpp"
-#include "lab/checker/explore/share_out.hpp"
+#include "lab/checker/explore/parallel_for.hpp"
 #include "lab/checker/graph/components.hpp"
 #include "lab/checker/graph/routes.hpp"
 #include "lab/checker/properties/liveness.hpp"
@@ -158,7 +158,7 @@ fairness_result ask(const exploration& e, const state_graph& g, const std::vecto
   std::mutex mutex;
   std::atomic<std::size_t> shortest{~std::size_t{0}};
   const depths depth(e);
-  share_out(threads, questions.size(), [&](std::size_t i, bool reports) {
+  parallel_for(threads, questions.size(), [&](std::size_t i, bool reports) {
     if (reports) w.report("looking for overtakings", i, questions.size() - i, g.bytes());
     const auto bad_now = [&](state_id t) { return bad(questions[i], t); };
     order_search search(e, g, questions[i], bad_now);

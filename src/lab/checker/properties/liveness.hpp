@@ -32,7 +32,7 @@ struct liveness_result {
 /// A process outside F that stays in its entry for ever.
 liveness_result find_starvation(const state_graph& g, const depths& d, int crashes, watch& w, int threads);
 
-/// A run in which nobody enters any more although a process outside F is in its entry: blocked, or busy in vain.
+/// A run in which nobody enters any more although a process outside F is in its entry: blocked, or busy to no effect.
 liveness_result find_deadlock(const state_graph& g, const depths& d, int crashes, watch& w, int threads);
 
 /// A process that takes steps in its exit for ever.

@@ -5,7 +5,7 @@
 #include <array>
 #include <random>
 
-#include "lab/checker/properties/vain_waits.hpp"
+#include "lab/checker/properties/stuck_waits.hpp"
 
 namespace kgate::lab {
 
@@ -26,18 +26,18 @@ class runner {
     locals_[static_cast<std::size_t>(p)] = t.next;
   }
 
-  bool waits_in_vain(int p) {
+  bool waits_stuck(int p) {
     const auto value = [this](int v) { return values_[static_cast<std::size_t>(v)]; };
-    return round_in_vain(program_, p, locals_[static_cast<std::size_t>(p)], value) != 0;
+    return stuck_round(program_, p, locals_[static_cast<std::size_t>(p)], value) != 0;
   }
 
-  /// Somebody waits in vain and at most `crashes` others could change that.
+  /// Somebody waits with nothing left to change it and at most `crashes` others could change that.
   bool stuck(int crashes) {
     int waiting = 0;
     int movers = 0;
     for (int p = 0; p < program_.N(); ++p) {
       if (local(p).where == region::remainder) continue;
-      ++(waits_in_vain(p) ? waiting : movers);
+      ++(waits_stuck(p) ? waiting : movers);
     }
     return waiting > 0 && movers <= crashes;
   }
@@ -84,7 +84,7 @@ class walk {
         constexpr std::array<double, 4> paces{1.0, 0.1, 0.02, 0.004};
         pace_[static_cast<std::size_t>(mover)] = paces[random_() % paces.size()];
         mover = -1;
-      } else if (chance(switching) || run_.waits_in_vain(mover)) {
+      } else if (chance(switching) || run_.waits_stuck(mover)) {
         mover = -1;
       }
     }
@@ -99,7 +99,7 @@ class walk {
     double sum = 0;
     std::vector<double> share(pace_.size(), 0);
     for (int p = 0; p < N_; ++p)
-      if (run_.can_move(p) && !run_.waits_in_vain(p))
+      if (run_.can_move(p) && !run_.waits_stuck(p))
         sum += share[static_cast<std::size_t>(p)] = pace_[static_cast<std::size_t>(p)];
     double at = unit() * sum;
     int chosen = -1;
@@ -142,7 +142,7 @@ stall_search_result search_for_stalls(program& p, const program_name& of, const 
     const bool wrong = walk(p, options, random).goes_wrong(schedule);
     result.steps += schedule.size();
     if (!wrong) continue;
-    result.found = vain_wait(p, of, "starvation-free", std::move(schedule));
+    result.found = stuck_wait(p, of, "starvation-free", std::move(schedule));
     break;
   }
   return result;
@@ -164,7 +164,7 @@ trace shortened(const trace& t, program& p) {
     }
     if (!shorter) chunk /= 2;
   }
-  return vain_wait(p, t.of, "starvation-free", std::move(schedule));
+  return stuck_wait(p, t.of, "starvation-free", std::move(schedule));
 }
 
 }  // namespace kgate::lab

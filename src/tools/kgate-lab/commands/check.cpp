@@ -38,7 +38,7 @@ constexpr int accesses_max = 1'000'000;
 using given = std::optional<std::string>;
 
 /// What the user wrote, word for word.
-struct asked {
+struct command_options {
   std::string algorithm, N, k;
   std::vector<std::string> properties, mutations;
   given passages, memory, crashes, threads, memory_max, time_max, contention, forget_nothing;
@@ -78,7 +78,7 @@ void check_symmetry(const plan& p) {
         fmt::format("--symmetry takes at most {} processes, but N = {}", lab::symmetric_processes_max, p.of.N));
 }
 
-int passages_of(const asked& a, plan& p) {
+int passages_of(const command_options& a, plan& p) {
   if (a.passages == "unlimited") return 0;
   if (a.passages) {
     try {
@@ -94,7 +94,7 @@ int passages_of(const asked& a, plan& p) {
   return 1;
 }
 
-plan make_plan(const asked& a) {
+plan make_plan(const command_options& a) {
   plan p;
   p.of = parse_instance(a.algorithm, a.N, a.k);
   lab::check_request& r = p.request;
@@ -255,7 +255,7 @@ exit_code to_exit_code(lab::verdict v) {
   return exit_code::failed;
 }
 
-exit_code run(const asked& a) {
+exit_code run(const command_options& a) {
   plan p = make_plan(a);
   std::optional<output_file> trace_file;
   if (a.trace) trace_file.emplace("--trace", *a.trace);
@@ -276,7 +276,7 @@ exit_code run(const asked& a) {
 }  // namespace
 
 command add_check(CLI::App& tool) {
-  auto it = std::make_shared<asked>();
+  auto it = std::make_shared<command_options>();
   CLI::App* o = tool.add_subcommand("check", "Explore every interleaving and judge the properties");
   const auto one = [&](const char* name, auto& value, const char* type, const char* text) {
     return o->add_option(name, value, text)->type_name(type);

@@ -28,7 +28,7 @@ using given = std::optional<std::string>;
 constexpr int processes_most = 16'384;
 constexpr int processors_most = 4'096;
 
-struct asked {
+struct command_options {
   std::string name;
   given operations, processes, processors, repetitions, quantum, seed, time_max;
   bool native = false;
@@ -60,7 +60,7 @@ struct common {
   std::optional<int> repetitions;
 };
 
-common common_of(const asked& a) {
+common common_of(const command_options& a) {
   common c;
   if (a.operations) c.operations = parse_number("--operations", *a.operations, 1, 100'000'000);
   if (a.processes) c.processes = counts("--processes", *a.processes, processes_most);
@@ -83,7 +83,7 @@ class reporter {
   progress_line line_;
 };
 
-lab::queue_curves native(const asked& a, const common& c) {
+lab::queue_curves native(const command_options& a, const common& c) {
   for (const auto& [option, value] :
        {std::pair{"--processors", &a.processors}, {"--quantum", &a.quantum}, {"--seed", &a.seed}})
     if (*value) throw usage_error(fmt::format("{} needs --simulated: here they are what they are", option));
@@ -99,7 +99,7 @@ lab::queue_curves native(const asked& a, const common& c) {
   return lab::run_native_queue(request);
 }
 
-lab::simulated_queue_request simulation(const asked& a, const common& c) {
+lab::simulated_queue_request simulation(const command_options& a, const common& c) {
   if (a.time_max) throw usage_error("--time-max needs --native: a simulation does all operations");
   lab::simulated_queue_request request = lab::paper_request(figure_of(a.name));
   request.operations = c.operations;
@@ -153,7 +153,7 @@ std::string observations_of(const lab::queue_curves& all) {
 
 exit_code ended() { return catch_interrupts().load() ? exit_code::undecided : exit_code::holds; }
 
-exit_code one(const asked& a) {
+exit_code one(const command_options& a) {
   const common c = common_of(a);
   const lab::queue_setting setting = lab::setting_of(figure_of(a.name));
   lab::queue_curves curves;
@@ -186,7 +186,7 @@ exit_code one(const asked& a) {
   return ended();
 }
 
-exit_code scale(const asked& a) {
+exit_code scale(const command_options& a) {
   if (!a.simulated) throw usage_error("--scale needs --simulated");
   if (a.processes || a.processors) throw usage_error("--scale chooses the processors and processes itself");
   const common c = common_of(a);
@@ -213,7 +213,7 @@ exit_code scale(const asked& a) {
   return ended();
 }
 
-exit_code run(const asked& a) {
+exit_code run(const command_options& a) {
   figure_of(a.name);
   if (a.native && a.simulated) throw usage_error("--native and --simulated exclude each other");
   return a.scale ? scale(a) : one(a);
@@ -222,7 +222,7 @@ exit_code run(const asked& a) {
 }  // namespace
 
 command add_experiment(CLI::App& tool) {
-  auto it = std::make_shared<asked>();
+  auto it = std::make_shared<command_options>();
   CLI::App* o = tool.add_subcommand("experiment", "Repeat the papers' measurements, here or simulated");
   const auto option = [&](const char* name, given& value, const char* type, const char* text) {
     o->add_option(name, value, text)->type_name(type);

@@ -129,11 +129,11 @@ nlohmann::json machine_form(const catalog::choice& algorithm) {
 }  // namespace
 
 command add_explain(CLI::App& tool) {
-  struct asked {
+  struct command_options {
     std::string algorithm;
     bool json = false;
   };
-  auto it = std::make_shared<asked>();
+  auto it = std::make_shared<command_options>();
   CLI::App* options = tool.add_subcommand("explain", "Show the promises, variables and text of an algorithm");
   options->add_option("ALGO", it->algorithm, "The algorithm's id, as 'list' shows it")->required();
   options->add_flag("--json", it->json, "The same for programs");

@@ -28,7 +28,7 @@ namespace {
 using given = std::optional<std::string>;
 
 /// What the user wrote, word for word.
-struct asked {
+struct command_options {
   given file;
   given algorithm, N, k, passages, memory;
   std::vector<std::string> mutations;
@@ -97,7 +97,7 @@ std::vector<int> process_list(const std::string& option, const std::string& text
   return all;
 }
 
-lab::trace trace_from_options(const asked& a) {
+lab::trace trace_from_options(const command_options& a) {
   for (const auto& [option, value] : {std::pair{"--algorithm", &a.algorithm},
                                       {"-N", &a.N},
                                       {"-k", &a.k},
@@ -159,7 +159,7 @@ lab::trace possible_part(const lab::trace& t, lab::program& program) {
   return part;
 }
 
-exit_code run(const asked& a) {
+exit_code run(const command_options& a) {
   if (a.file && a.describes())
     throw usage_error("replay needs a trace FILE or the options that describe a trace, not both");
   const lab::trace t = a.file ? trace_from_file(*a.file) : trace_from_options(a);
@@ -199,7 +199,7 @@ exit_code run(const asked& a) {
 }  // namespace
 
 command add_replay(CLI::App& tool) {
-  auto it = std::make_shared<asked>();
+  auto it = std::make_shared<command_options>();
   CLI::App* o = tool.add_subcommand("replay", "Run a counterexample again, step by step");
   const auto one = [&](const char* name, given& value, const char* type, const char* text) {
     return o->add_option(name, value, text)->type_name(type);

@@ -22,7 +22,7 @@ namespace kgate::tool {
 
 namespace {
 
-struct asked {
+struct command_options {
   std::string algorithm, N, k, model = "cc", contention, passages, threads, memory_max, time_max, steps;
   bool ordinary_cache = false;
   bool sample = false;
@@ -47,7 +47,7 @@ std::string worst_text(const lab::rmr_measurement& m) {
 }
 
 /// An algorithm at a size, which may be larger than a search over all schedules can take.
-instance sized(const asked& a) {
+instance sized(const command_options& a) {
   if (a.algorithm.empty()) throw usage_error("rmr needs an algorithm (see kgate-lab list), or --all");
   instance of{parse_algorithm(a.algorithm), 0, 0};
   if (a.N.empty() || a.k.empty()) throw usage_error("rmr needs -N and -k");
@@ -58,7 +58,7 @@ instance sized(const asked& a) {
   return of;
 }
 
-exit_code one(const asked& a) {
+exit_code one(const command_options& a) {
   const instance of = sized(a);
   const lab::cost_model cost{model_of(a.model), !a.ordinary_cache};
   const int contention = a.contention.empty() ? 0 : parse_number("--contention", a.contention, 1, of.N);
@@ -108,7 +108,7 @@ exit_code one(const asked& a) {
 }
 
 /// The worst case for k = 1, 2, 4 ... 256 and how it grows with log k.
-exit_code growth(const asked& a) {
+exit_code growth(const command_options& a) {
   if (a.algorithm.empty() || !a.N.empty() || !a.k.empty())
     throw usage_error("rmr --growth takes an algorithm, and chooses N and k itself");
   const catalog::choice algorithm = parse_algorithm(a.algorithm);
@@ -169,7 +169,7 @@ std::string human(const std::vector<lab::rmr_claim_row>& rows) {
   return text;
 }
 
-exit_code everything(const asked& a) {
+exit_code everything(const command_options& a) {
   if (!a.algorithm.empty() || !a.N.empty() || !a.k.empty())
     throw usage_error("rmr takes an algorithm with -N and -k, or --all");
   lab::rmr_table_options options;
@@ -197,7 +197,7 @@ exit_code everything(const asked& a) {
 }  // namespace
 
 command add_rmr(CLI::App& tool) {
-  auto it = std::make_shared<asked>();
+  auto it = std::make_shared<command_options>();
   CLI::App* o = tool.add_subcommand("rmr", "Count remote memory references over all schedules");
   const auto option = [&](const char* name, std::string& value, const char* type, const char* text) {
     return o->add_option(name, value, text)->type_name(type);

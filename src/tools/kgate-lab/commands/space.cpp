@@ -22,13 +22,13 @@ namespace {
 constexpr int all_N_max = 8;
 constexpr int all_k_max = 2;
 
-struct asked {
+struct command_options {
   std::string algorithm, N, k, time_max;
   bool all = false;
   bool json = false;
 };
 
-std::vector<lab::space_cell> measure(const asked& a) {
+std::vector<lab::space_cell> measure(const command_options& a) {
   lab::run_limits limits;
   limits.memory_max = std::uint64_t{3} << 30;
   limits.seconds_max = a.time_max.empty() ? 10 : parse_duration("--time-max", a.time_max);
@@ -78,7 +78,7 @@ std::string human(const std::vector<lab::space_cell>& cells) {
          "UPPER     section 1, theorems 4.1 to 4.4; d(k) and c(k) as for this construction\n";
 }
 
-exit_code run(const asked& a) {
+exit_code run(const command_options& a) {
   const std::vector<lab::space_cell> cells = measure(a);
   if (a.json) {
     nlohmann::json all = nlohmann::json::array();
@@ -94,7 +94,7 @@ exit_code run(const asked& a) {
 }  // namespace
 
 command add_space(CLI::App& tool) {
-  auto it = std::make_shared<asked>();
+  auto it = std::make_shared<command_options>();
   CLI::App* o = tool.add_subcommand("space", "Count the values the shared memory takes");
   o->add_option("ALGO", it->algorithm, "One of the systems of Fischer et al.");
   o->add_option("-N", it->N, "How many processes there are")->type_name("N");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lab/checker/properties/vain_waits.hpp"
+#include "lab/checker/properties/stuck_waits.hpp"
 
 #include <set>
 #include <utility>
 
 namespace kgate::lab {
 
-state_id find_vain_wait(exploration& e, int crashes) {
+state_id find_stuck_wait(exploration& e, int crashes) {
   program& p = e.table->source();
   const layout& pack = e.table->packing();
   for (const id_range& r : e.used())
@@ -17,7 +17,7 @@ state_id find_vain_wait(exploration& e, int crashes) {
       for (int q = 0; q < p.N() && movers <= crashes; ++q) {
         const auto at = static_cast<local_id>(pack.local[static_cast<std::size_t>(q)].get(words));
         if (p.local(q, at).where == region::remainder) continue;
-        const int round = round_in_vain(
+        const int round = stuck_round(
             p, q, at, [&](int v) { return static_cast<code>(pack.variable[static_cast<std::size_t>(v)].get(words)); });
         ++(round != 0 ? waiting : movers);
       }
@@ -55,7 +55,7 @@ bool writes_in_entry_loop(const program& p) {
   return false;
 }
 
-trace vain_wait(program& p, const program_name& of, const std::string& property, std::vector<int> schedule) {
+trace stuck_wait(program& p, const program_name& of, const std::string& property, std::vector<int> schedule) {
   walker w(p);
   for (const int entry : schedule) w.step(scheduled_process(entry), scheduled_choice(entry));
   trace t;
@@ -66,8 +66,8 @@ trace vain_wait(program& p, const program_name& of, const std::string& property,
   const walker::position end = w.here();
   for (int q = 0; q < p.N(); ++q) {
     if (!w.outside(q)) continue;
-    int round = round_in_vain(p, q, end.locals[static_cast<std::size_t>(q)],
-                              [&](int v) { return end.values[static_cast<std::size_t>(v)]; });
+    int round = stuck_round(p, q, end.locals[static_cast<std::size_t>(q)],
+                            [&](int v) { return end.values[static_cast<std::size_t>(v)]; });
     if (round == 0) {
       t.crashed.push_back(q);
       continue;

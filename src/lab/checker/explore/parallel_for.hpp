@@ -16,7 +16,7 @@ namespace kgate::lab {
 /// Calls work(i, reports) for i in 0..count-1, each once, beginning in that order; `reports` is true in one thread
 /// only, which may speak to the outside. The first exception ends it and is thrown on.
 template <class Work>
-void share_out(int threads, std::size_t count, Work&& work) {
+void parallel_for(int threads, std::size_t count, Work&& work) {
   std::atomic<std::size_t> cursor{0};
   std::mutex mutex;
   std::exception_ptr failed;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Waiting in vain: a process in its entry that is blocked, or that goes round a loop of reads and finds nothing
+/// Stuck waits: a process in its entry that is blocked, or that goes round a loop of reads and finds nothing
 /// changed.
 ///
-/// A state in which somebody waits in vain and at most `crashes` processes outside their remainder do not is a
+/// A state in which somebody waits with nothing left to change it and at most `crashes` processes outside their remainder do not is a
 /// deadlock: if those crash, nothing changes any more. The converse holds if no process can take steps in its exit
 /// without end and no loop in an entry writes: then a run in which nobody enters any more comes to such a state. So
 /// deadlock freedom can be decided state by state, and on states reduced by symmetry.
@@ -20,7 +20,7 @@ namespace kgate::lab {
 /// How many steps of its own take `process` back to its local state `start`, with the shared variables as value(v)
 /// gives them, without a write and without leaving its entry; 0 if none do, -1 if it is blocked at once.
 template <class Value>
-int round_in_vain(program& p, int process, local_id start, Value&& value) {
+int stuck_round(program& p, int process, local_id start, Value&& value) {
   local_id at = start;
   const auto longest = static_cast<int>(p.locals(process));
   for (int steps = 1; steps <= longest; ++steps) {
@@ -36,13 +36,13 @@ int round_in_vain(program& p, int process, local_id start, Value&& value) {
 }
 
 /// A stored state that is a deadlock in this sense; no_state if there is none.
-state_id find_vain_wait(exploration& e, int crashes);
+state_id find_stuck_wait(exploration& e, int crashes);
 
 /// True if some process can go round a loop in its entry that writes.
 bool writes_in_entry_loop(const program& p);
 
-/// The schedule as a run that violates `property`: at its end those who wait in vain go round for ever, the others
+/// The schedule as a run that violates `property`: at its end those who waits with nothing left to change it go round for ever, the others
 /// crash.
-trace vain_wait(program& p, const program_name& of, const std::string& property, std::vector<int> schedule);
+trace stuck_wait(program& p, const program_name& of, const std::string& property, std::vector<int> schedule);
 
 }  // namespace kgate::lab
