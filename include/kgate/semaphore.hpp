@@ -170,8 +170,8 @@ class alignas(cache_line) basic_semaphore {
       KGATE_EXPECTS(w >= 0 && w <= max(), "release of fewer than no permits, or of more than there can be");
       if (w == 0) return;
     }
-    const word k = permits_.load(std::memory_order_relaxed);  // before: afterwards this object may be gone
-    if (!gate_.release(caller(), static_cast<word>(w), k)) [[unlikely]]
+    const word one_out = one_out_.load(std::memory_order_relaxed);  // before: afterwards this object may be gone
+    if (!gate_.release(caller(), static_cast<word>(w), one_out)) [[unlikely]]
       check_excess();
   }
 
@@ -195,7 +195,7 @@ class alignas(cache_line) basic_semaphore {
 
   /// k; 0 if closed.
   std::ptrdiff_t permits() const noexcept {
-    return static_cast<std::ptrdiff_t>(permits_.load(std::memory_order_seq_cst));
+    return static_cast<std::ptrdiff_t>(L::permits_of(one_out_.load(std::memory_order_seq_cst)));
   }
   /// The most permits one acquire can take: k.
   std::ptrdiff_t weight_max() const noexcept { return permits(); }
@@ -232,7 +232,8 @@ class alignas(cache_line) basic_semaphore {
  protected:
   /// For tests: tickets start at `first_ticket`, which may be near the wrap.
   constexpr basic_semaphore(std::ptrdiff_t k, std::uint64_t first_ticket)
-      : gate_((check_permits(k), memory_), 0, static_cast<int>(k), first_ticket), permits_(static_cast<word>(k)) {}
+      : gate_((check_permits(k), memory_), 0, static_cast<int>(k), first_ticket),
+        one_out_(L::one_out(static_cast<word>(k))) {}
 
  private:
   enum class outcome : unsigned char { acquired, expired, closed, too_heavy };
@@ -270,11 +271,11 @@ class alignas(cache_line) basic_semaphore {
     process p(caller(), gate_.key());
     const std::ptrdiff_t now = permits();
     if (k > now) {
-      permits_.store(static_cast<word>(k), std::memory_order_seq_cst);
+      one_out_.store(L::one_out(static_cast<word>(k)), std::memory_order_seq_cst);
       gate_.add_permits(p, static_cast<word>(k - now));
     } else if (k < now) {
       gate_.remove_permits(p, static_cast<word>(now - k));
-      permits_.store(static_cast<word>(k), std::memory_order_seq_cst);
+      one_out_.store(L::one_out(static_cast<word>(k)), std::memory_order_seq_cst);
       with_waiters(
           [&](detail::native_waiter& w) {
             if (k == 0 || w.weight > static_cast<word>(k)) w.notify(detail::waiter_word::interrupted);
@@ -285,15 +286,15 @@ class alignas(cache_line) basic_semaphore {
   [[gnu::noinline]] void check_excess() {
     const std::lock_guard no_resize(resizing_);  // or k could have changed since
     process p(caller(), gate_.key());
-    KGATE_EXPECTS(L::free(gate_.look(p)) <= permits_.load(std::memory_order_relaxed),
+    KGATE_EXPECTS(L::free(gate_.look(p)) <= L::permits_of(one_out_.load(std::memory_order_relaxed)),
                   "release of a permit that nobody holds");
   }
 
   /// Why a request for w permits cannot be granted, if so.
   outcome refusal(word w) const noexcept {
-    return closed()                                       ? outcome::closed
-           : w > permits_.load(std::memory_order_seq_cst) ? outcome::too_heavy
-                                                          : outcome::acquired;
+    return closed()                                                      ? outcome::closed
+           : w > L::permits_of(one_out_.load(std::memory_order_seq_cst)) ? outcome::too_heavy
+                                                                         : outcome::acquired;
   }
   static void throw_if_refused(outcome how) {
     if (how == outcome::closed) detail::throw_or_stop<refused>(refused::reason::closed);
@@ -338,8 +339,8 @@ class alignas(cache_line) basic_semaphore {
 
   [[no_unique_address]] typename machine::Memory memory_;
   mutable algorithm gate_;
-  /// k; never lower than the permits that W counts.
-  std::atomic<word> permits_;
+  /// k, as the count that a release compares with (ticket_word.hpp). Never stands for fewer than the permits that W counts.
+  std::atomic<word> one_out_;
   detail::small_mutex resizing_;
   std::atomic<bool> closed_{false};
   [[no_unique_address]] mutable Statistics counts_;

@@ -131,7 +131,7 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
   }
   void release(Process& p, Private&) {
     [[maybe_unused]] auto frame = p.frame();
-    release(p, 1, L::permits_max);
+    release(p, 1, L::one_out(L::permits_max));
   }
 
   template <class Expired>
@@ -172,11 +172,11 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
     return inside;
   }
 
-  bool release(Caller p, word n, word k) {
+  bool release(Caller p, word n, word one_out) {
     if (n == 1 && quota::somebody_asleep(Q.read(p["23q"]))) [[unlikely]] {
       if (release_for_barging(p)) return true;
     }
-    return base::release(p, n, k);
+    return base::release(p, n, one_out);
   }
 
   /// As ticket_queue::remove_permits, bargeable ones first; and none is released for barging before all who have drawn

@@ -99,7 +99,7 @@ class ticket_queue {
   }
   void release(Process& p, Private&) {
     [[maybe_unused]] auto frame = p.frame();
-    release(p, 1, L::permits_max);
+    release(p, 1, L::one_out(L::permits_max));
   }
 
   /// Takes w permits, waiting for them in line. False: expired() held first, and nothing is taken.
@@ -140,13 +140,13 @@ class ticket_queue {
     return wait_registered(p, mine, expired);
   }
 
-  /// Hands n of at most k permits back, first of all to those in line. k is only a hint, read before: this object may
-  /// be gone as soon as the permits are given away. False if there seem to be more than k now.
-  bool release(Caller p, word n, word k) {
+  /// Hands n of k permits back, first of all to those in line. `one_out` says k (ticket_word.hpp) and is only a hint, read
+  /// before: this object may be gone as soon as the permits are given away. False if there seem to be more than k now.
+  bool release(Caller p, word n, word one_out) {
     const word old = put_back(p["8"], n);
     // The usual case: these were all that were out, and nobody is in line.
-    if (!L::had_out(old, k, n)) [[unlikely]]
-      return finish_release(p, old, n, k);
+    if (!L::had_out(old, one_out, n)) [[unlikely]]
+      return finish_release(p, old, n, one_out);
     return true;
   }
 
@@ -232,13 +232,13 @@ class ticket_queue {
   }
   /// After W went from `old` to n more permits: somebody was in line, or others are inside. Touches nothing of this
   /// object.
-  [[gnu::noinline]] bool finish_release(Caller caller, word old, word n, word k) {
+  [[gnu::noinline]] bool finish_release(Caller caller, word old, word n, word one_out) {
     auto&& p = process_of<M>(caller, key());
     if (L::in_line(old) > 0) {
       visit_room(p);
       return true;
     }
-    if (static_cast<word>(L::C(old) + k) <= static_cast<word>(L::bias + n) && !L::had_out(old, k, n)) return false;
+    if (static_cast<word>(L::C(old) + L::permits_of(one_out)) < static_cast<word>(L::bias + n)) return false;
     if constexpr (requires { p.backoff_after_release(L::E(old)); }) p.backoff_after_release(L::E(old));
     return true;
   }
