@@ -339,7 +339,7 @@ class alignas(cache_line) basic_semaphore {
 
   [[no_unique_address]] typename machine::Memory memory_;
   mutable algorithm gate_;
-  /// k, as the count that a release compares with (ticket_word.hpp). Never stands for fewer than the permits that W counts.
+  /// k, as the count that a release compares with (ticket_word.hpp). Never for fewer permits than W counts.
   std::atomic<word> one_out_;
   detail::small_mutex resizing_;
   std::atomic<bool> closed_{false};
