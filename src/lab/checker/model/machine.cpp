@@ -102,6 +102,7 @@ void checker_machine::Process::stop(operation op, int variable) {
   next_.name = name_in(next_.where);
   next_.key = frames_text();
   if (deferred_) next_.key += "&" + deferred_from_;
+  if (!resumes_with_.empty()) next_.key += "|" + resumes_with_;
   // The next access is determined by the rest of the key; with it in, a missing live value is likelier to be noticed.
   next_.key += std::string("@") + label_ + '#' + std::to_string(variable) + '#' + std::to_string(static_cast<int>(op)) +
                '#' + std::to_string(static_cast<int>(next_.where)) + (waiting_ ? 'w' : 'd') +
@@ -118,12 +119,16 @@ void checker_machine::Process::impure(const char* what) const {
                    " is not pure: it gives two answers for one value");
 }
 
-void checker_machine::Process::after_access() {
-  if (auto late = std::exchange(deferred_, nullptr)) late();
+void checker_machine::Process::after_access(code seen) {
+  auto late = std::exchange(deferred_, nullptr);
+  if (!late) return;
+  resumes_with_ = deferred_from_ + '=' + std::to_string(seen);
+  late();
+  resumes_with_.clear();
 }
 
 void checker_machine::Process::end_section() {
-  after_access();
+  after_access(0);
   if (!moved_in_section_) {
     label_ = section_ == region::entry ? "enter" : "leave";
     access(operation::none, -1, [](code) { return effect{}; });

@@ -225,7 +225,7 @@ struct checker_machine {
         how_.accesses->push_back({op, variable, label_, before, waiting_, name_in(before), effect_.written});
       moved();
       since() += '.';
-      after_access();
+      after_access(seen);
       return seen;
     }
     /// Makes what was just observed part of the local state.
@@ -278,7 +278,8 @@ struct checker_machine {
       where_ = section_;
     }
     [[noreturn]] void stop(operation op, int variable);
-    void after_access();
+    /// Makes the deferred access, if there is one, before the text sees what was observed.
+    void after_access(code seen);
     std::string frames_text() const;
 
     process_id id_;
@@ -296,6 +297,7 @@ struct checker_machine {
     int name_ = -1;
     std::function<void()> deferred_;
     std::string deferred_from_;  // the local state that deferred it
+    std::string resumes_with_;   // while it is made: that state, and what the text has yet to see
     static constexpr int idle_max = 10'000'000;
     int idle_ = 0;  // calls since the last access that are none
     effect effect_;
