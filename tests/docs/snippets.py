@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the documents to their word. Every ```cpp block of README.md, CONTRIBUTING.md and docs/ is compiled, and run if it
 has a main; every ./kgate and ./kgate-lab line of their ```sh blocks is run and must exit with 0, or with n if the line ends
-in "# exit n". Lines may be continued with a backslash. Gates are made in a folder that is thrown away.
+in "# exit n" or "# exit n: why". Lines may be continued with a backslash. Gates are made in a folder that is thrown away.
 """
 import argparse
 import os
@@ -62,7 +62,7 @@ def commands_of(first, text):
         whole = line.replace("\\\0", " ")
         if re.match(r"\./kgate(-lab)?\s", whole):
             command, _, comment = whole.partition(" #")
-            wanted = re.search(r"exit (\d+)$", comment)
+            wanted = re.search(r"exit (\d+)(?:$|: )", comment)
             yield number, command.strip(), int(wanted[1]) if wanted else 0
         number += 1 + line.count("\0")
 

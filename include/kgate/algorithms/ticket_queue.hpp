@@ -140,8 +140,9 @@ class ticket_queue {
     return wait_registered(p, mine, expired);
   }
 
-  /// Hands n of k permits back, first of all to those in line. `one_out` says k (ticket_word.hpp) and is only a hint, read
-  /// before: this object may be gone as soon as the permits are given away. False if there seem to be more than k now.
+  /// Hands n of k permits back, first of all to those in line. `one_out` says k (ticket_word.hpp) and is only a hint,
+  /// read before: this object may be gone as soon as the permits are given away. False if there seem to be more than k
+  /// now.
   bool release(Caller p, word n, word one_out) {
     const word old = put_back(p["8"], n);
     // The usual case: these were all that were out, and nobody is in line.

@@ -37,7 +37,8 @@ struct ticket_word {
   static constexpr word free(word v) { return C(v) < bias ? static_cast<word>(bias - C(v)) : word{0}; }
   /// Whether w permits are free: C + w <= bias, asked of one bit.
   static constexpr bool had_free(word v, word w) { return ((v + w - 1) & bias) == 0; }
-  /// The count while one of k permits is out and nobody is in line: what a release compares with, and another way to say k.
+  /// The count while one of k permits is out and nobody is in line: what a release compares with, and another way to
+  /// say k.
   static constexpr word one_out(word k) { return static_cast<word>(bias + 1 - k); }
   static constexpr word permits_of(word count_of_one_out) { return static_cast<word>(bias + 1 - count_of_one_out); }
   /// Whether w permits are out and nobody is in line.

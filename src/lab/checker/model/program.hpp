@@ -44,11 +44,11 @@ struct transition {
 struct program_options {
   int passages = 0;  ///< how often each process goes through; 0: without limit
   mutations wrong;
-  int deaths_max = 0;  ///< how many processes may die in a run, if the model says what a death does
   int first_more = 0;  ///< how many passages more process 0 makes, if they are limited
   /// More than 0: local states are all that was observed in the passage, whatever the text says it forgets. A passage
   /// stops after so many accesses.
   int remember_accesses = 0;
+  int deaths_max = 0;  ///< how many processes may die in a run, if the model says what a death does
 
   int passages_of(int p) const { return passages + (p == 0 ? first_more : 0); }
 };

@@ -5,8 +5,8 @@
 ///
 /// Stale writers are what breaks algorithms with helping, so the walks make them: a process that is about to write is
 /// often put to sleep there for a random and sometimes very long time. Whenever a process ends a passage, the walk asks
-/// whether it has come to a bad end: somebody waits with nothing left to change it, as nothing it looks at would let it in, and at most
-/// `crashes` processes outside their remainder could still move. If those crash, it waits for ever.
+/// whether it has come to a bad end: somebody waits with nothing left to change it, as nothing it looks at would let it
+/// in, and at most `crashes` processes outside their remainder could still move. If those crash, it waits for ever.
 
 #include <cstdint>
 #include <optional>
