@@ -18,6 +18,7 @@
 
 #include "lab/checker/explore/symmetry.hpp"
 #include "lab/models/models.hpp"
+#include "lab/models/promises.hpp"
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
@@ -60,7 +61,7 @@ void check_properties(const plan& p) {
       throw usage_error(fmt::format("{0} gives no names; check {0}+names for distinct-names", p.of.algorithm.id()));
     if (p.request.symmetry && !lab::find_property(name)->by_symmetry)
       throw usage_error(fmt::format("{} cannot be decided with --symmetry; allowed are {}", name,
-                                    fmt::join(default_properties(p.of.algorithm, true), ", ")));
+                                    fmt::join(lab::default_properties(p.of.algorithm, true), ", ")));
   }
 }
 
@@ -108,14 +109,14 @@ plan make_plan(const command_options& a) {
   for (const std::string& name : a.properties) r.properties.push_back(parse_property(name));
   if (a.promised) {
     if (!r.properties.empty()) throw usage_error("--promised and --property exclude each other");
-    for (const std::string& name : default_properties(p.of.algorithm, r.symmetry))
-      if (is_promised(p.of.algorithm, name, p.of.N, p.of.k, r.crashes)) r.properties.push_back(name);
+    for (const std::string& name : lab::default_properties(p.of.algorithm, r.symmetry))
+      if (lab::is_promised(p.of.algorithm, name, p.of.N, p.of.k, r.crashes)) r.properties.push_back(name);
     if (r.properties.empty())
       throw usage_error(fmt::format("{} promises nothing that could be judged so", p.of.algorithm.id()));
   }
   if (r.properties.empty()) {
-    r.properties = default_properties(p.of.algorithm, r.symmetry);
-    if (r.symmetry && r.properties.size() < default_properties(p.of.algorithm, false).size())
+    r.properties = lab::default_properties(p.of.algorithm, r.symmetry);
+    if (r.symmetry && r.properties.size() < lab::default_properties(p.of.algorithm, false).size())
       p.notes.push_back("with --symmetry the order of entering is not checked");
   }
   check_properties(p);
@@ -184,7 +185,8 @@ std::string verdicts(const plan& p, const lab::check_result& r) {
   std::string text;
   for (const lab::property_result& one : r.properties) {
     std::vector<std::string> remarks;
-    if (one.is == lab::verdict::violated && !is_promised(p.of.algorithm, one.name, p.of.N, p.of.k, r.asked.crashes))
+    if (one.is == lab::verdict::violated &&
+        !lab::is_promised(p.of.algorithm, one.name, p.of.N, p.of.k, r.asked.crashes))
       remarks.emplace_back("not promised");
     if (!one.why.empty()) remarks.push_back(one.why);
     for (const auto& [name, value] : one.figures)
@@ -239,7 +241,7 @@ nlohmann::json machine_form(const plan& p, const lab::check_result& r, lab::prog
   j["verdict"] = lab::verdict_id(r);
   j["notes"] = p.notes;
   for (auto& one : j["properties"])
-    one["promised"] = is_promised(p.of.algorithm, one["name"].get<std::string>(), p.of.N, p.of.k, r.asked.crashes);
+    one["promised"] = lab::is_promised(p.of.algorithm, one["name"].get<std::string>(), p.of.N, p.of.k, r.asked.crashes);
   return j;
 }
 

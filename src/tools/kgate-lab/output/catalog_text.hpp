@@ -18,9 +18,6 @@ namespace kgate::tool {
 /// Every field of the row that the algorithm is made of.
 nlohmann::json to_json(const catalog::choice& algorithm);
 
-using lab::default_properties;
-using lab::is_promised;
-
 /// "CC", "DSM".
 std::string_view model_text(catalog::rmr_model model);
 /// The formula with the runs it holds for, and with the cost of names if there are any.
