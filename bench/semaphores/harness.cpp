@@ -299,9 +299,9 @@ double futex_round_trip_ns() {
     best = std::min(best, turns(
                               100,
                               [](std::atomic<std::uint32_t>& turn, std::uint32_t mine) {
-                                for (std::uint32_t seen; (seen = turn.load()) != mine;) futex_wait(turn, seen);
+                                for (std::uint32_t seen; (seen = turn.load()) != mine;) detail::futex_wait(turn, seen);
                               },
-                              [](std::atomic<std::uint32_t>& turn) { futex_wake(turn, 1); }));
+                              [](std::atomic<std::uint32_t>& turn) { detail::futex_wake(turn, 1); }));
   return best;
 }
 

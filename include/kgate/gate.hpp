@@ -32,7 +32,7 @@
 
 namespace kgate {
 
-namespace gate_detail {
+namespace detail::gates {
 class core;
 
 /// A duration in nanoseconds, 0 if it is not positive, the longest if it is longer than that.
@@ -51,7 +51,7 @@ std::chrono::duration<long double> time_until(std::chrono::time_point<Clock, Dur
   using wide = std::chrono::duration<long double>;
   return wide(time.time_since_epoch()) - wide(Clock::now().time_since_epoch());
 }
-}  // namespace gate_detail
+}  // namespace detail::gates
 
 struct gate_options {
   /// Where the gate is. Empty: $KGATE_DIR, or a directory of the user's own (docs/gates.md says which and why).
@@ -151,13 +151,13 @@ class gate::member {
   /// Times that cannot be represented are for ever, negative ones are now.
   template <class Rep, class Period>
   [[nodiscard]] bool try_enter_for(std::chrono::duration<Rep, Period> time, int weight = 1) {
-    const std::chrono::nanoseconds limit = gate_detail::saturated(time);
+    const std::chrono::nanoseconds limit = detail::gates::saturated(time);
     if (limit.count() == 0) return try_enter(weight);
     return enter_until(deadline_after(limit), weight);
   }
   template <class Clock, class Duration>
   [[nodiscard]] bool try_enter_until(std::chrono::time_point<Clock, Duration> time, int weight = 1) {
-    return try_enter_for(gate_detail::time_until(time), weight);
+    return try_enter_for(detail::gates::time_until(time), weight);
   }
   void leave() {
     if (!leave_at_once()) leave_slowly();
@@ -175,7 +175,7 @@ class gate::member {
   friend class gate;
   friend class permit;
 
-  member(std::shared_ptr<shared> owner, unsigned number, gate_detail::state out);
+  member(std::shared_ptr<shared> owner, unsigned number, detail::gates::state out);
   static std::int64_t deadline_after(std::chrono::nanoseconds time);
   void enter_slowly(int weight);
   bool enter_until(std::int64_t deadline_ns, int weight, const std::atomic<bool>* cancelled = nullptr);
@@ -188,7 +188,7 @@ class gate::member {
   /// while it is out or inside and alive. There is a guess only where the shortcut is right: one permit, nobody
   /// waiting, a permit free, and the process that joined.
   bool enter_at_once() {
-    using namespace gate_detail;
+    using namespace detail::gates;
     std::uint64_t* const my_guess = guess_;
     std::uint64_t expected = *my_guess;
     if (word{expected}.operation() != op::leave) return false;
@@ -209,7 +209,7 @@ class gate::member {
     return true;
   }
   bool leave_at_once() {
-    using namespace gate_detail;
+    using namespace detail::gates;
     std::uint64_t* const my_guess = guess_;
     std::uint64_t expected = *my_guess;
     if (word{expected}.operation() != op::enter) return false;
@@ -228,8 +228,8 @@ class gate::member {
   }
   /// When the guess was wrong because others came and went and nobody waits: from W as it was `seen`, if what it names
   /// has been applied (G2). A few tries; the long way knows what else may be the matter.
-  bool change(gate_detail::op what, std::uint64_t seen) {
-    using namespace gate_detail;
+  bool change(detail::gates::op what, std::uint64_t seen) {
+    using namespace detail::gates;
     const int permits = what == op::enter ? -1 : 1;
     for (int tries = 0; tries < 8; ++tries) {
       const word w{seen};
@@ -248,15 +248,15 @@ class gate::member {
     }
     return false;
   }
-  static constexpr std::uint64_t op_bits(gate_detail::op what) { return static_cast<std::uint64_t>(what); }
+  static constexpr std::uint64_t op_bits(detail::gates::op what) { return static_cast<std::uint64_t>(what); }
   /// Keeps what this member made of W, if the shortcuts may build on it.
-  void guess(gate_detail::word made);
+  void guess(detail::gates::word made);
 
   std::atomic<std::uint64_t>* word_ = nullptr;
   std::atomic<std::uint64_t>* state_ = nullptr;
   std::atomic<std::uint64_t>* entered_ = nullptr;
   std::uint64_t* guess_ = nullptr;  ///< what this member last made of W; the kernel clears it in a forked child
-  gate_detail::state out_{};        ///< its state when it is out; its own record, not what the file says
+  detail::gates::state out_{};      ///< its state when it is out; its own record, not what the file says
   bool inside_ = false;
   std::vector<int> slots_;
   std::uint64_t token_ = 0;
@@ -295,7 +295,7 @@ std::optional<gate::permit> gate::try_enter_for(std::chrono::duration<Rep, Perio
 
 template <class Clock, class Duration>
 std::optional<gate::permit> gate::try_enter_until(std::chrono::time_point<Clock, Duration> time, int weight) {
-  return try_enter_for(gate_detail::time_until(time), weight);
+  return try_enter_for(detail::gates::time_until(time), weight);
 }
 
 }  // namespace kgate

@@ -33,7 +33,7 @@ namespace kgate {
 template <class T, class Slots = slots>
 class pool {
   /// Where the object of a slot is, if it has been made. Only the holder of the slot uses it.
-  class alignas(std::max(cache_line, alignof(T))) place {
+  class alignas(std::max(detail::cache_line, alignof(T))) place {
    public:
     place() = default;
     place(const place&) = delete;

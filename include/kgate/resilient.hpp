@@ -196,7 +196,7 @@ class any_order_object {
     }
   }
 
-  struct sleepers_only : sleepers {
+  struct sleepers_only : detail::sleepers {
     explicit sleepers_only(int) {}
   };
 
@@ -243,8 +243,8 @@ class healed_object {
   static constexpr int reads = 4;
 
   [[no_unique_address]] machine::Memory memory_;
-  mutable healing_object<machine, T, K, robust_locks<K>> object_;
-  sleepers sleepers_;
+  mutable healing_object<machine, T, K, detail::robust_locks<K>> object_;
+  detail::sleepers sleepers_;
 };
 
 template <Sequential T, int K, class Slots>

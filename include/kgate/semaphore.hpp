@@ -89,8 +89,8 @@ struct semaphore_algorithm<Machine, 0> {
 /// @tparam WaitPolicy  adaptive, spin_park, spin_yield or spin
 /// @tparam Statistics  no_statistics, which costs nothing, or statistics
 template <class Fairness = fifo, class WaitPolicy = adaptive, class Statistics = no_statistics>
-class alignas(cache_line) basic_semaphore {
-  using machine = native_waiting<WaitPolicy, Statistics>;
+class alignas(detail::cache_line) basic_semaphore {
+  using machine = detail::native_waiting<WaitPolicy, Statistics>;
   using algorithm = typename detail::semaphore_algorithm<machine, Fairness::overtakings_max>::type;
   using process = typename machine::Process;
   using Private = typename algorithm::Private;
@@ -347,7 +347,7 @@ class alignas(cache_line) basic_semaphore {
 };
 
 using semaphore = basic_semaphore<>;
-static_assert(sizeof(semaphore) == cache_line);
+static_assert(sizeof(semaphore) == detail::cache_line);
 
 /// w permits of a kgate::semaphore for as long as this object lives.
 using permit = basic_permit<semaphore>;

@@ -26,7 +26,7 @@ namespace kgate {
 /// Template parameters and waiting are those of basic_semaphore; a slot is a single permit, and k does not change.
 template <class Fairness = fifo, class WaitPolicy = adaptive, class Statistics = no_statistics>
 class basic_slots {
-  using machine = native_waiting<WaitPolicy, no_statistics>;
+  using machine = detail::native_waiting<WaitPolicy, no_statistics>;
   using process = typename machine::Process;
 
  public:

@@ -12,7 +12,7 @@
 
 #include "kgate/algorithms/gate_word.hpp"
 
-namespace kgate::gate_detail {
+namespace kgate::detail::gates {
 
 namespace {
 
@@ -294,4 +294,4 @@ int lock_file::lock_for_command(int fd, unsigned i) const noexcept {
   return lock_call(fd, F_SETLK, F_RDLCK, command_byte(i), 1, range) ? 0 : errno;
 }
 
-}  // namespace kgate::gate_detail
+}  // namespace kgate::detail::gates

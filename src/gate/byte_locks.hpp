@@ -21,7 +21,7 @@
 
 #include "kgate/gate_error.hpp"
 
-namespace kgate::gate_detail {
+namespace kgate::detail::gates {
 
 /// Which file a descriptor or path leads to.
 struct file_id {
@@ -128,4 +128,4 @@ inline constexpr std::int64_t maintenance_byte = 0;
 constexpr std::int64_t member_byte(unsigned i) { return 1 + std::int64_t{i}; }
 constexpr std::int64_t command_byte(unsigned i) { return i; }
 
-}  // namespace kgate::gate_detail
+}  // namespace kgate::detail::gates

@@ -15,7 +15,7 @@
 #include "gate/layout.hpp"
 #include "gate/segment.hpp"
 
-namespace kgate::gate_detail {
+namespace kgate::detail::gates {
 
 /// Futexes between processes: the kernel knows the word by its file and offset, so PID namespaces do not matter.
 inline std::uint32_t* futex_half(std::atomic<std::uint64_t>& bits) {
@@ -39,8 +39,8 @@ class mapped_cells {
     overtakings_ = map_->header.overtakings;
   }
 
-  gate_detail::word word() const { return {map_->word_bits.load()}; }
-  bool cas_word(gate_detail::word expected, gate_detail::word desired) {
+  detail::gates::word word() const { return {map_->word_bits.load()}; }
+  bool cas_word(detail::gates::word expected, detail::gates::word desired) {
     return map_->word_bits.compare_exchange_strong(expected.bits, desired.bits);
   }
 
@@ -107,4 +107,4 @@ class mapped_cells {
   std::uint32_t overtakings_ = 0;
 };
 
-}  // namespace kgate::gate_detail
+}  // namespace kgate::detail::gates

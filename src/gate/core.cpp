@@ -10,7 +10,7 @@
 
 #include "kgate/wait_policy.hpp"
 
-namespace kgate::gate_detail {
+namespace kgate::detail::gates {
 
 namespace {
 
@@ -275,4 +275,4 @@ int core::heal_all() {
   return found;
 }
 
-}  // namespace kgate::gate_detail
+}  // namespace kgate::detail::gates

@@ -16,7 +16,7 @@
 #include "gate/segment.hpp"
 #include "kgate/algorithms/gate_protocol.hpp"
 
-namespace kgate::gate_detail {
+namespace kgate::detail::gates {
 
 inline constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
 
@@ -138,4 +138,4 @@ class core {
   protocol<mapped_cells> protocol_{cells_};
 };
 
-}  // namespace kgate::gate_detail
+}  // namespace kgate::detail::gates

@@ -11,13 +11,13 @@
 
 namespace kgate {
 
-using namespace gate_detail;
+using namespace detail::gates;
 
 /// What the members and permits of one gate object have in common. A few memberships that are not in use are kept,
 /// since joining costs system calls.
 struct gate::shared {
   process_memory memory{members_max};  ///< what members remember of W; a forked child finds it cleared
-  gate_detail::core core;
+  detail::gates::core core;
   std::string name;
   std::string command;
   std::mutex mutex;
@@ -176,7 +176,7 @@ bool gate::remove(bool forced) {
   return !failure;
 }
 
-gate::member::member(std::shared_ptr<shared> owner, unsigned number, gate_detail::state out)
+gate::member::member(std::shared_ptr<shared> owner, unsigned number, detail::gates::state out)
     : out_(out), number_(number), owner_(std::move(owner)) {
   file_layout& map = owner_->core.cells().map();
   word_ = &map.word_bits;

@@ -11,7 +11,7 @@
 #include "kgate/algorithms/gate_word.hpp"
 #include "kgate/detail/cache_line.hpp"
 
-namespace kgate::gate_detail {
+namespace kgate::detail::gates {
 
 inline constexpr std::array<char, 8> magic{'K', 'G', 'A', 'T', 'E', '\r', '\n', '\x1a'};
 inline constexpr std::uint32_t version = 3;
@@ -92,4 +92,4 @@ inline limit size_of(const file_layout& map) {
 }
 static_assert(offsetof(file_layout, word_bits) == sizeof(file_header));
 
-}  // namespace kgate::gate_detail
+}  // namespace kgate::detail::gates

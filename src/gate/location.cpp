@@ -16,7 +16,7 @@
 #include "gate/byte_locks.hpp"
 #include "gate/layout.hpp"
 
-namespace kgate::gate_detail {
+namespace kgate::detail::gates {
 
 namespace {
 
@@ -223,4 +223,4 @@ const char* unsuitable_filesystem(std::uint64_t type) {
   }
 }
 
-}  // namespace kgate::gate_detail
+}  // namespace kgate::detail::gates

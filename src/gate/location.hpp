@@ -13,7 +13,7 @@
 
 #include "kgate/gate_error.hpp"
 
-namespace kgate::gate_detail {
+namespace kgate::detail::gates {
 
 struct location {
   std::string directory;  ///< empty: $KGATE_DIR or the user's own
@@ -54,4 +54,4 @@ int sweep_unfinished(const std::string& directory, const std::string& name);
 /// What a failed system call is called.
 gate_failure system_failure(const std::string& doing, int error);
 
-}  // namespace kgate::gate_detail
+}  // namespace kgate::detail::gates

@@ -12,7 +12,7 @@
 
 #include "kgate/detail/cache_line.hpp"
 
-namespace kgate::gate_detail {
+namespace kgate::detail::gates {
 
 /// An array of cells on cache lines of their own, and the knowledge whose they are.
 class process_memory {
@@ -45,4 +45,4 @@ class process_memory {
   pid_t process_ = getpid();
 };
 
-}  // namespace kgate::gate_detail
+}  // namespace kgate::detail::gates

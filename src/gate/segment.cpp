@@ -15,7 +15,7 @@
 #include <cstring>
 #include <ctime>
 
-namespace kgate::gate_detail {
+namespace kgate::detail::gates {
 
 namespace {
 
@@ -396,4 +396,4 @@ gate_failure remove_unreadable(const std::string& path) {
   return failure;
 }
 
-}  // namespace kgate::gate_detail
+}  // namespace kgate::detail::gates

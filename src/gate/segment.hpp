@@ -12,7 +12,7 @@
 #include "gate/layout.hpp"
 #include "gate/location.hpp"
 
-namespace kgate::gate_detail {
+namespace kgate::detail::gates {
 
 /// The kernel's boot id, or an empty string.
 std::array<char, 40> boot_id();
@@ -68,4 +68,4 @@ class segment {
 /// meanwhile.
 gate_failure remove_unreadable(const std::string& path);
 
-}  // namespace kgate::gate_detail
+}  // namespace kgate::detail::gates

@@ -4,7 +4,7 @@
 
 #include "gate/core.hpp"
 
-namespace kgate::gate_detail {
+namespace kgate::detail::gates {
 
 namespace {
 
@@ -116,4 +116,4 @@ snapshot take_snapshot(const file_layout& map, lock_file* locks) {
   return result;
 }
 
-}  // namespace kgate::gate_detail
+}  // namespace kgate::detail::gates

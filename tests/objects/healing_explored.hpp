@@ -85,11 +85,11 @@ class mortal_locks {
         }) {
     current = this;
   }
-  lock_result try_lock(Process& p, int q) {
+  detail::lock_result try_lock(Process& p, int q) {
     auto& word = words_[static_cast<std::size_t>(q)];
     const std::uint8_t seen = word.read(p);
-    if (!to_be_had(seen) || !word.compare_and_swap(p, seen, owner(p.id()))) return lock_result::busy;
-    return seen == 0 ? lock_result::locked : lock_result::owner_died;
+    if (!to_be_had(seen) || !word.compare_and_swap(p, seen, owner(p.id()))) return detail::lock_result::busy;
+    return seen == 0 ? detail::lock_result::locked : detail::lock_result::owner_died;
   }
   void consistent(Process&, int) {}
   void unlock(Process& p, int q) { words_[static_cast<std::size_t>(q)].write(p, 0); }

@@ -90,6 +90,8 @@ BAD = [
     ("a hole in the decisions", "docs/decisions/0002-second.md", "# Second\n", "decisions", "no record 1"),
     ("evidence that does not exist", "include/kgate/algorithms/one.hpp",
      lambda t: t + "/// Evidence     tests/unit, tests/gone\n", "evidence", "tests/gone"),
+    ("an inner name among the users'", "include/kgate/detail/unused.hpp",
+     HEADER + "namespace kgate {\nint x;\n}\n", "namespaces", "not in kgate::detail"),
     ("a broken link", "docs/architecture.md", lambda t: t + "[gone](gone.md)\n", "documents", "docs/gone.md"),
     ("a broken anchor", "README.md", lambda t: t.replace("#the-tests", "#the-test"), "documents", "no such heading"),
 ]

@@ -71,7 +71,7 @@
 
 #include "kgate/algorithms/gate_word.hpp"
 
-namespace kgate::gate_detail {
+namespace kgate::detail::gates {
 
 template <class Cells>
 class protocol {
@@ -416,4 +416,4 @@ class protocol {
   Cells& c;
 };
 
-}  // namespace kgate::gate_detail
+}  // namespace kgate::detail::gates

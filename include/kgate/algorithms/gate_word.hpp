@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace kgate::gate_detail {
+namespace kgate::detail::gates {
 
 inline constexpr unsigned members_max = 1024;
 inline constexpr int slots_max = 4095;
@@ -136,4 +136,4 @@ struct slot_owner {
 /// How an operation of a member ended.
 enum class outcome : unsigned char { entered, queued, refused, retired };
 
-}  // namespace kgate::gate_detail
+}  // namespace kgate::detail::gates

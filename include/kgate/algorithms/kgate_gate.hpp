@@ -27,7 +27,7 @@
 
 namespace kgate {
 
-namespace gate_detail {
+namespace detail::gates {
 
 inline std::string to_string(word w) {
   static constexpr const char* names[] = {"none", "enter", "enqueue", "grant", "leave", "abandon", "resize", "retired"};
@@ -125,8 +125,8 @@ class cells_of {
 
   cells_of(machine_cells<M>& cells, Process& p, const Context& context) : s_(cells), p_(p), context_(context) {}
 
-  gate_detail::word word() { return s_.W.read(p_["W"]); }
-  bool cas_word(gate_detail::word expected, gate_detail::word desired) {
+  detail::gates::word word() { return s_.W.read(p_["W"]); }
+  bool cas_word(detail::gates::word expected, detail::gates::word desired) {
     return s_.W.compare_and_swap(p_["W:="], expected, desired);
   }
   state state_of(unsigned i) { return s_.states[i].read(p_["state"]); }
@@ -222,7 +222,7 @@ class cells_of {
   int depth_ = 0;
 };
 
-}  // namespace gate_detail
+}  // namespace detail::gates
 
 /// What the catalogue lists: passages of one permit each.
 template <class M>
@@ -230,14 +230,14 @@ class kgate_gate {
  public:
   using Process = typename M::Process;
   struct Private {
-    gate_detail::state mine{};
+    detail::gates::state mine{};
   };
 
   kgate_gate(typename M::Memory& memory, int N, int k)
       : cells_(memory, static_cast<unsigned>(N), k, k, static_cast<unsigned>(N)) {}
 
   void acquire(Process& p, Private& private_variables) {
-    using namespace gate_detail;
+    using namespace detail::gates;
     const auto i = static_cast<unsigned>(p.id().value);
     state mine = cells_.states[i].read(p["own"]).at(kind::out).with_weight(1);
     const std::uint64_t& context = mine.bits;
@@ -258,7 +258,7 @@ class kgate_gate {
   }
 
   void release(Process& p, Private& private_variables) {
-    using namespace gate_detail;
+    using namespace detail::gates;
     const std::uint64_t context = private_variables.mine.bits;
     cells_of<M, std::uint64_t> c(cells_, p, context);
     protocol<cells_of<M, std::uint64_t>> gate(c);
@@ -270,7 +270,7 @@ class kgate_gate {
   }
 
  private:
-  gate_detail::machine_cells<M> cells_;
+  detail::gates::machine_cells<M> cells_;
 };
 
 }  // namespace kgate

@@ -5,7 +5,7 @@
 #include <memory>
 #include <new>
 
-namespace kgate {
+namespace kgate::detail {
 
 /// A fixed_array whose elements lie inside it: no allocation and no pointer, so that what contains it may be placed in
 /// memory shared by processes.
@@ -33,4 +33,4 @@ class inline_array {
   alignas(T) std::byte bytes_[Size * sizeof(T)];
 };
 
-}  // namespace kgate
+}  // namespace kgate::detail

@@ -53,12 +53,12 @@ class healing_object {
 
  private:
   bool lock(Process& p, int q) {
-    const lock_result got = locks_.try_lock(p["0"], q);
-    if (got == lock_result::owner_died) {
+    const detail::lock_result got = locks_.try_lock(p["0"], q);
+    if (got == detail::lock_result::owner_died) {
       object_.heal(p, q);
       locks_.consistent(p["0"], q);
     }
-    return got != lock_result::busy;
+    return got != detail::lock_result::busy;
   }
 
   int names_;

@@ -141,7 +141,7 @@ class herlihy93 {
   using Data = typename detail::data_word<M>::type;
   template <class V, std::size_t per_item, std::size_t more = 0>
   using array = std::conditional_t<K == at_runtime, fixed_array<V>,
-                                   inline_array<V, (static_cast<std::size_t>(K) + more) * per_item>>;
+                                   detail::inline_array<V, (static_cast<std::size_t>(K) + more) * per_item>>;
   using block_layout = detail::block_layout<M, T, K>;
   using contents = detail::version_contents<T, K>;
   using copy = detail::version_copy<T, K>;
@@ -323,7 +323,7 @@ class herlihy93 {
   array<typename M::template Var<bool>, 1> A;
   array<Data, operation_stride> O;
   array<Data, spare_stride, Rules::builders> spare;
-  alignas(cache_line)
+  alignas(detail::cache_line)
       array<Data, block_layout(static_cast<std::size_t>(K)).stride(), Rules::builders + Rules::blocks_more> S;
   [[no_unique_address]] std::conditional_t<Rules::keeps_copies, array<detail::kept_version<M, T>, 1, Rules::builders>,
                                            detail::nothing_kept>

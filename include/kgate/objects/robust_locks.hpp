@@ -11,7 +11,7 @@
 
 #include "kgate/detail/contracts.hpp"
 
-namespace kgate {
+namespace kgate::detail {
 
 enum class lock_result : unsigned char {
   busy,        ///< another thread holds it, and lives
@@ -70,4 +70,4 @@ class robust_locks {
   pthread_mutex_t locks_[Count];
 };
 
-}  // namespace kgate
+}  // namespace kgate::detail

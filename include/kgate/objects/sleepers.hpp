@@ -14,7 +14,7 @@
 #include "kgate/detail/waiting/futex.hpp"
 #include "kgate/wait_policy.hpp"
 
-namespace kgate {
+namespace kgate::detail {
 
 /// Those who wait call until(attempt, ...), which tries, spins a little, and then sleeps between attempts; whoever has
 /// freed something calls freed(). Who dies before calling it costs the sleepers a delay of at most one `look`, never
@@ -97,4 +97,4 @@ class sleepers {
   std::atomic<std::uint32_t> event_{0};     // what sleepers sleep on
 };
 
-}  // namespace kgate
+}  // namespace kgate::detail

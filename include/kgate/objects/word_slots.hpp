@@ -106,8 +106,8 @@ class basic_word_slots {
 
   [[no_unique_address]] machine::Memory memory_;
   int k_;
-  mutable inline_array<names, words> words_;
-  sleepers sleepers_;
+  mutable detail::inline_array<names, words> words_;
+  detail::sleepers sleepers_;
 };
 
 template <int Max>

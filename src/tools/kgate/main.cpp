@@ -8,7 +8,7 @@
 namespace {
 
 using namespace kgate::tool;
-namespace gate_detail = kgate::gate_detail;
+namespace detail = kgate::detail;
 
 int dispatch(const request& options) {
   const std::string_view command = options.command->name;
@@ -38,9 +38,9 @@ int main(int argc, char** argv) {
   }
   const bool runs = std::string_view(options.command->name) == "run";
   expect_truncation(runs ? exit_lost : exit_failed);
-  gate_detail::location where;
+  detail::gates::location where;
   where.directory = options.dir;
-  if (const kgate::gate_failure failure = gate_detail::check_directory(where, false)) {
+  if (const kgate::gate_failure failure = detail::gates::check_directory(where, false)) {
     complain(failure.text);
     return runs ? exit_error : exit_failed;
   }

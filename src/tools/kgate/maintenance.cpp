@@ -4,7 +4,7 @@
 
 namespace kgate::tool {
 
-using namespace gate_detail;
+using namespace detail::gates;
 
 namespace {
 

@@ -23,7 +23,7 @@ extern char** environ;
 
 namespace kgate::tool {
 
-using namespace gate_detail;
+using namespace detail::gates;
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 namespace kgate::tool {
 
-using namespace gate_detail;
+using namespace detail::gates;
 
 namespace {
 

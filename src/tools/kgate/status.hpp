@@ -11,7 +11,7 @@ namespace kgate::tool {
 /// One gate as it is now, or why it cannot be seen.
 struct view {
   std::string name;
-  gate_detail::snapshot seen;
+  detail::gates::snapshot seen;
   gate_failure failure;
 };
 

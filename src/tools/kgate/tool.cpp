@@ -73,7 +73,7 @@ void complain(std::string_view text) {
 
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-bool location_of(const request& options, gate_detail::location& out) {
+bool location_of(const request& options, detail::gates::location& out) {
   out.directory = options.dir;
   if (!options.group.empty()) {
     const long number = group_number(options.group);
@@ -90,9 +90,9 @@ bool location_of(const request& options, gate_detail::location& out) {
 }
 
 std::string directory_of(const request& options) {
-  gate_detail::location where;
+  detail::gates::location where;
   where.directory = options.dir;
-  return gate_detail::directory_of(where);
+  return detail::gates::directory_of(where);
 }
 
 std::string name_of(const request& options) { return options.name.empty() ? "default" : options.name; }

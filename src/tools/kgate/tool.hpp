@@ -30,7 +30,7 @@ void complain(std::string_view text);
 void print(std::string_view text);
 
 /// Where the gate is or shall be. False if the group is unknown, which has been said.
-bool location_of(const request& options, gate_detail::location& out);
+bool location_of(const request& options, detail::gates::location& out);
 std::string directory_of(const request& options);
 std::string name_of(const request& options);
 

@@ -63,9 +63,9 @@ TEST(fixed_array, gives_each_shared_variable_its_own_cache_line) {
   machine::Memory memory;
   fixed_array<machine::Var<bool>> array(3, [&](std::size_t) { return machine::Var<bool>(memory, {}, false); });
   for (std::size_t i = 0; i < array.size(); ++i)
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&array[i]) % kgate::cache_line, 0U);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&array[i]) % kgate::detail::cache_line, 0U);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&array[1]) - reinterpret_cast<std::uintptr_t>(&array[0]),
-            kgate::cache_line);
+            kgate::detail::cache_line);
 }
 
 TEST(spin_word, is_a_flag_and_an_instance) {

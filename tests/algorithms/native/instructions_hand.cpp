@@ -8,8 +8,8 @@
 #include "kgate/wait_policy.hpp"
 
 struct block {
-  alignas(kgate::cache_line) std::atomic<int> X;
-  alignas(kgate::cache_line) std::atomic<std::uint16_t> Q;
+  alignas(kgate::detail::cache_line) std::atomic<int> X;
+  alignas(kgate::detail::cache_line) std::atomic<std::uint16_t> Q;
 
   void acquire(std::uint16_t p) {
     if (X.fetch_add(-1) == 0) {
@@ -28,7 +28,7 @@ struct block {
 };
 
 struct name_bit {
-  alignas(kgate::cache_line) std::atomic<bool> taken;
+  alignas(kgate::detail::cache_line) std::atomic<bool> taken;
 };
 
 struct named {

@@ -26,7 +26,7 @@ using native_machine = native<spin_yield>;
 /// The native machine, but a register is written and read byte by byte.
 struct bytewise : native_machine {
   template <class T>
-  class alignas(cache_line) Register {
+  class alignas(detail::cache_line) Register {
    public:
     Register(Memory&, variable, T initial) { store(initial); }
     Register(const Register&) = delete;
@@ -58,8 +58,8 @@ template <class M, class Algorithm>
 outcome run(int N, int k, std::chrono::milliseconds time) {
   typename M::Memory memory;
   Algorithm algorithm(memory, N, k);
-  alignas(cache_line) std::atomic<int> inside{0};
-  alignas(cache_line) long alone = 0;
+  alignas(detail::cache_line) std::atomic<int> inside{0};
+  alignas(detail::cache_line) long alone = 0;
   std::atomic<bool> stop{false};
   std::atomic<long> passages{0}, overfull{0};
   const auto take_part = [&](int id) {

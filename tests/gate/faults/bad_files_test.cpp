@@ -177,10 +177,10 @@ TEST_F(bad_file, from_before_a_reboot) {
   }
   const std::uint64_t token = where.open("gate").enter(2).token();
   std::string old = slurp(path);
-  gate_detail::file_header header{};
+  detail::gates::file_header header{};
   std::memcpy(&header, old.data(), sizeof header);
   header.boot[0] = header.boot[0] == 'x' ? 'y' : 'x';
-  header.checksum = gate_detail::checksum_of(header);
+  header.checksum = detail::gates::checksum_of(header);
   std::memcpy(old.data(), &header, sizeof header);
   for (std::size_t i = 192; i < 4096; ++i)
     old[i] = static_cast<char>(old[i] ^ (i % 7 == 0 ? 0x55 : 0));  // torn by the power cut
@@ -198,7 +198,7 @@ TEST_F(bad_file, a_newer_gate_is_not_removed_with_an_older_one) {
   const int older = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   ASSERT_EQ(flock(older, LOCK_EX), 0);  // another remover, which has looked at the file and not yet removed it
   gate_failure failure;
-  std::thread late([&] { failure = gate_detail::remove_unreadable(path); });
+  std::thread late([&] { failure = detail::gates::remove_unreadable(path); });
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   std::filesystem::remove(path);
   gate newer = where.open("gate", 2);
@@ -210,9 +210,9 @@ TEST_F(bad_file, a_newer_gate_is_not_removed_with_an_older_one) {
 
 /// One who holds the maintenance lock and is stopped holds up nobody for long, and nobody who does not need it.
 TEST_F(bad_file, a_stopped_remover) {
-  gate_detail::segment stopped;
+  detail::gates::segment stopped;
   ASSERT_FALSE(stopped.open("gate", 0, {.directory = where.path()}));
-  gate_detail::held_bytes maintenance;
+  detail::gates::held_bytes maintenance;
   ASSERT_FALSE(stopped.lock_maintenance(maintenance));
   expect_whole(where, "gate", 2);
   std::string bad = slurp(path);
@@ -224,11 +224,11 @@ TEST_F(bad_file, a_stopped_remover) {
 }
 
 TEST(bad_place, file_systems_that_do_not_share) {
-  EXPECT_STREQ(gate_detail::unsuitable_filesystem(0x6969), "NFS");
-  EXPECT_STREQ(gate_detail::unsuitable_filesystem(0xFF534D42), "SMB");
-  EXPECT_STREQ(gate_detail::unsuitable_filesystem(0x65735546), "FUSE");
-  EXPECT_EQ(gate_detail::unsuitable_filesystem(0x01021994), nullptr);  // tmpfs
-  EXPECT_EQ(gate_detail::unsuitable_filesystem(0xEF53), nullptr);      // ext4
+  EXPECT_STREQ(detail::gates::unsuitable_filesystem(0x6969), "NFS");
+  EXPECT_STREQ(detail::gates::unsuitable_filesystem(0xFF534D42), "SMB");
+  EXPECT_STREQ(detail::gates::unsuitable_filesystem(0x65735546), "FUSE");
+  EXPECT_EQ(detail::gates::unsuitable_filesystem(0x01021994), nullptr);  // tmpfs
+  EXPECT_EQ(detail::gates::unsuitable_filesystem(0xEF53), nullptr);      // ext4
   gate_options proc;
   proc.directory = "/proc";
   EXPECT_EQ(error_of([&] { gate("gate", 1, proc); }), gate_errc::bad_filesystem);

@@ -35,7 +35,7 @@ class scribbler {
   scribbler& operator=(const scribbler&) = delete;
   ~scribbler() { munmap(static_cast<void*>(words_), bytes); }
 
-  static constexpr std::size_t bytes = sizeof(gate_detail::file_layout);
+  static constexpr std::size_t bytes = sizeof(detail::gates::file_layout);
   static constexpr std::size_t count = bytes / 8;
   std::atomic<std::uint64_t>& operator[](std::size_t i) { return words_[i]; }
 
@@ -63,7 +63,7 @@ inline std::uint64_t hostile_value(unsigned kind, std::uint64_t now, std::mt1993
 inline constexpr unsigned hostile_kinds = 6;
 
 inline void expect_slot(int slot) {
-  if (slot < 0 || slot >= gate_detail::slots_max) _exit(77);
+  if (slot < 0 || slot >= detail::gates::slots_max) _exit(77);
 }
 
 /// Everything a member that is inside, one that is out, and the gate can do. Documented errors are answers.
@@ -103,7 +103,7 @@ inline void use_all(gate& g, gate::member& inside, gate::member& outside, bool r
   attempt([&] { inside.leave(); });
   attempt([&] {
     for (const gate_participant& p : g.status().holders)
-      if (p.slot >= gate_detail::slots_max) _exit(77);
+      if (p.slot >= detail::gates::slots_max) _exit(77);
   });
   attempt([&] { g.resize(3); });
   attempt([&] {
@@ -144,8 +144,8 @@ inline void one_hostile_word_while_queued(std::size_t word, unsigned kind, unsig
     over.store(true);
   });
   scribbler file(where.path() + "/gate.gate");
-  auto& word_bits = file[offsetof(gate_detail::file_layout, word_bits) / 8];
-  while (!gate_detail::word{word_bits.load()}.waiting() && !over.load()) std::this_thread::yield();
+  auto& word_bits = file[offsetof(detail::gates::file_layout, word_bits) / 8];
+  while (!detail::gates::word{word_bits.load()}.waiting() && !over.load()) std::this_thread::yield();
   std::mt19937_64 random(seed);
   file[word].store(hostile_value(kind, file[word].load(), random));
   use_all(g, inside, outside);
@@ -161,10 +161,10 @@ inline void no_slot_but_beyond(std::uint64_t size) {
   other.slot();
   inside.enter(2);
   scribbler file(where.path() + "/gate.gate");
-  using gate_detail::file_layout;
+  using detail::gates::file_layout;
   constexpr std::size_t slots = offsetof(file_layout, slot_bits) / 8;
   const std::uint64_t taken = file[slots].load();
-  for (std::size_t j = 0; j < gate_detail::slots_max; ++j) file[slots + j].store(taken);
+  for (std::size_t j = 0; j < detail::gates::slots_max; ++j) file[slots + j].store(taken);
   file[offsetof(file_layout, size_bits) / 8].store(size);
   try {
     for (const int slot : inside.slots()) expect_slot(slot);

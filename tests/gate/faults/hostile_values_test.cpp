@@ -4,7 +4,7 @@
 namespace kgate::faults {
 namespace {
 
-using gate_detail::file_layout;
+using detail::gates::file_layout;
 
 /// The words in use when three members are at the gate, and some of the others.
 TEST(hostile_values, in_every_word_in_use) {

@@ -64,10 +64,10 @@ template <template <class> class Protocol>
 class scripted_gate {
  public:
   using Process = checker_machine::Process;
-  using cells = gate_detail::cells_of<checker_machine, script_position>;
-  using state = gate_detail::state;
-  using kind = gate_detail::kind;
-  using outcome = gate_detail::outcome;
+  using cells = detail::gates::cells_of<checker_machine, script_position>;
+  using state = detail::gates::state;
+  using kind = detail::gates::kind;
+  using outcome = detail::gates::outcome;
 
   scripted_gate(checker_machine::Memory& memory, const gate_scripts& what)
       : what_(what),
@@ -156,7 +156,7 @@ class scripted_gate {
 
   void pass(Process& p, cells& c, Protocol<cells>& gate, script_position& at, int weight, bool may_queue) const {
     at.out = state{at.out}.with_weight(weight).bits;
-    gate_detail::word became{};
+    detail::gates::word became{};
     const outcome result = gate.request(at.number, state{at.out}, may_queue, became);
     if (result == outcome::retired || result == outcome::refused) return;
     if (result == outcome::queued && !wait(p, c, gate, at)) return;
@@ -194,7 +194,7 @@ class scripted_gate {
         at.out = state{at.out}.next_passage().bits;
         return false;
       }
-      if (c.word().operation() == gate_detail::op::retired) {
+      if (c.word().operation() == detail::gates::op::retired) {
         p.live(at);
         if (gate.abandon(at.number) == outcome::entered) return true;
         at.out = state{at.out}.next_passage().bits;
@@ -204,13 +204,13 @@ class scripted_gate {
   }
 
   gate_scripts what_;
-  mutable gate_detail::machine_cells<checker_machine> gate_;
+  mutable detail::gates::machine_cells<checker_machine> gate_;
   checker_machine::Choice next_act_;
 };
 
 /// What is wrong in a state of a gate; empty if nothing is. Counts the effect of W's operation as applied.
 inline std::string judge_gate(const gate_scripts& what, const state_view& s) {
-  using namespace gate_detail;
+  using namespace detail::gates;
   const auto w = from_bytes<word>(s.value(0));
   const auto size = from_bytes<limit>(s.value(1));
   const auto locks = from_bytes<lock_holders>(s.value(2));
@@ -260,7 +260,7 @@ std::unique_ptr<model> make_scripted_gate(const gate_scripts& what) {
   m->passage = [g = gate.get()](checker_machine::Process& p) { g->perform(p); };
   m->deaths =
       mortality{2, [](const std::string& locks, int p) {
-                  return to_bytes(from_bytes<gate_detail::lock_holders>(locks).without(static_cast<unsigned>(p)));
+                  return to_bytes(from_bytes<detail::gates::lock_holders>(locks).without(static_cast<unsigned>(p)));
                 }};
   m->invariant = [what](const state_view& s) { return judge_gate(what, s); };
   return m;

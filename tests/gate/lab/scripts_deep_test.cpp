@@ -6,7 +6,7 @@ namespace kgate::lab {
 namespace {
 
 template <class Cells>
-using shipped = gate_detail::protocol<Cells>;
+using shipped = detail::gates::protocol<Cells>;
 
 void holds(const gate_scripts& what, int deaths) {
   const script_verdict seen = explore_scripts<shipped>(what, deaths, std::uint64_t{16} << 30);

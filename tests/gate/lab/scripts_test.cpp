@@ -19,7 +19,7 @@ namespace kgate::lab {
 namespace {
 
 template <class Cells>
-using shipped = gate_detail::protocol<Cells>;
+using shipped = detail::gates::protocol<Cells>;
 
 void holds(const gate_scripts& what, int deaths) {
   const script_verdict seen = explore_scripts<shipped>(what, deaths);
@@ -60,40 +60,41 @@ void caught(const gate_scripts& what, int deaths) {
 }
 
 TEST(gate_mutants, a_size_recognised_by_its_value) {
-  caught<gate_detail::size_by_value::protocol>({.processes = 2, .members = 2, .k = 2, .acts = 2, .among = acts("abh")},
-                                               0);
+  caught<detail::gates::size_by_value::protocol>(
+      {.processes = 2, .members = 2, .k = 2, .acts = 2, .among = acts("abh")}, 0);
 }
 TEST(gate_mutants, a_late_helper_that_does_not_look_again) {
-  caught<gate_detail::no_look_at_word::protocol>(
+  caught<detail::gates::no_look_at_word::protocol>(
       {.processes = 2, .members = 2, .k = 1, .acts = 2, .among = acts("abe")}, 0);
 }
 TEST(gate_mutants, a_head_heavier_than_the_gate) {
-  caught<gate_detail::heavy_head::protocol>({.processes = 2, .members = 2, .k = 1, .acts = 1, .among = acts("abc")}, 0);
-}
-TEST(gate_mutants, nobody_helps) {
-  caught<gate_detail::nobody_helps::protocol>({.processes = 2, .members = 2, .k = 1, .acts = 1, .among = acts("ab")},
+  caught<detail::gates::heavy_head::protocol>({.processes = 2, .members = 2, .k = 1, .acts = 1, .among = acts("abc")},
                                               0);
 }
+TEST(gate_mutants, nobody_helps) {
+  caught<detail::gates::nobody_helps::protocol>({.processes = 2, .members = 2, .k = 1, .acts = 1, .among = acts("ab")},
+                                                0);
+}
 TEST(gate_mutants, the_living_are_healed) {
-  caught<gate_detail::living_seem_dead::protocol>(
+  caught<detail::gates::living_seem_dead::protocol>(
       {.processes = 2, .members = 2, .k = 1, .acts = 1, .among = acts("ab")}, 0);
 }
 TEST(gate_mutants, the_dead_are_not_healed) {
-  caught<gate_detail::dead_stay::protocol>({.processes = 2, .members = 2, .k = 1, .acts = 1, .among = acts("ab")}, 1);
+  caught<detail::gates::dead_stay::protocol>({.processes = 2, .members = 2, .k = 1, .acts = 1, .among = acts("ab")}, 1);
 }
 TEST(gate_mutants, a_number_is_taken_over_unhealed) {
-  caught<gate_detail::number_not_healed::protocol>(
+  caught<detail::gates::number_not_healed::protocol>(
       {.processes = 3, .members = 2, .k = 1, .acts = 1, .among = acts("b")}, 1);
 }
 TEST(gate_mutants, newcomers_pass_the_queue) {
-  caught<gate_detail::passes_the_queue::protocol>(
+  caught<detail::gates::passes_the_queue::protocol>(
       {.processes = 3, .members = 3, .k = 2, .acts = 1, .among = acts("bc")}, 0);
 }
 TEST(gate_mutants, the_last_is_granted_first) {
-  caught<gate_detail::last_first::protocol>({.processes = 3, .members = 3, .k = 1, .acts = 1, .among = acts("b")}, 0);
+  caught<detail::gates::last_first::protocol>({.processes = 3, .members = 3, .k = 1, .acts = 1, .among = acts("b")}, 0);
 }
 TEST(gate_mutants, waiters_do_not_grant) {
-  caught<gate_detail::no_grant_by_waiters::protocol>(
+  caught<detail::gates::no_grant_by_waiters::protocol>(
       {.processes = 2, .members = 2, .k = 1, .acts = 1, .among = acts("ab")}, 1);
 }
 

@@ -31,7 +31,7 @@ class park_spot {
   void wake() noexcept {
     if (parked_.load(std::memory_order_seq_cst) != 0) {
       event_.fetch_add(1, std::memory_order_seq_cst);
-      futex_wake(event_);
+      detail::futex_wake(event_);
     }
   }
   std::uint32_t prepare() noexcept {
@@ -39,8 +39,8 @@ class park_spot {
     return event_.load(std::memory_order_seq_cst);
   }
   void finish() noexcept { parked_.fetch_sub(1, std::memory_order_seq_cst); }
-  void sleep(std::uint32_t event) noexcept { futex_wait(event_, event); }
-  futex_waiter waiter(std::uint32_t event) noexcept { return make_futex_waiter(event_, event); }
+  void sleep(std::uint32_t event) noexcept { detail::futex_wait(event_, event); }
+  detail::futex_waiter waiter(std::uint32_t event) noexcept { return detail::make_futex_waiter(event_, event); }
 
  private:
   std::atomic<std::uint32_t> parked_{0};
@@ -102,7 +102,7 @@ struct native {
   };
 
   template <class T>
-  class alignas(cache_line) Var {
+  class alignas(detail::cache_line) Var {
     static_assert(std::is_trivially_copyable_v<T>);
 
    public:
@@ -180,7 +180,7 @@ struct native {
 
   /// A register for algorithms that put the fences they need themselves (detail/weak_register.hpp).
   template <class T>
-  class alignas(cache_line) Register {
+  class alignas(detail::cache_line) Register {
    public:
     Register(Memory&, variable, T initial) noexcept : value_(initial) {}
     Register(const Register&) = delete;
@@ -219,7 +219,7 @@ struct native {
       for (std::size_t i = 0; i < count; ++i)
         if (until(i, at(i).read(p))) return i;
       if constexpr (Policy::parks) {
-        if (pause.exhausted() && count <= futex_waiters_max) {
+        if (pause.exhausted() && count <= detail::futex_waiters_max) {
           park_any(p, count, at, until);
           continue;
         }
@@ -231,11 +231,11 @@ struct native {
  private:
   template <class At, class Predicate>
   static void park_any(Process& p, std::size_t count, At& at, Predicate& until) noexcept {
-    std::array<futex_waiter, futex_waiters_max> waiters;
+    std::array<detail::futex_waiter, detail::futex_waiters_max> waiters;
     for (std::size_t i = 0; i < count; ++i) waiters[i] = at(i).spot_.waiter(at(i).spot_.prepare());
     bool done = false;
     for (std::size_t i = 0; i < count && !done; ++i) done = until(i, at(i).read(p));
-    if (!done && !futex_wait_any(waiters.data(), count)) sched_yield();
+    if (!done && !detail::futex_wait_any(waiters.data(), count)) sched_yield();
     for (std::size_t i = 0; i < count; ++i) at(i).spot_.finish();
   }
 };

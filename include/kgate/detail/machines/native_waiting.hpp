@@ -19,12 +19,12 @@
 
 #include "kgate/detail/waiting/futex.hpp"
 #include "kgate/detail/waiting/native_room.hpp"
-#include "kgate/detail/waiting/statistics.hpp"
 #include "kgate/detail/waiting/wait_limit.hpp"
 #include "kgate/detail/waiting/waiting.hpp"
+#include "kgate/statistics.hpp"
 #include "kgate/wait_policy.hpp"
 
-namespace kgate {
+namespace kgate::detail {
 
 /// How many processors this program may use; asked once.
 inline std::size_t processors() noexcept {
@@ -320,4 +320,4 @@ struct native_waiting {
   static constexpr int lock_spins = 100;
 };
 
-}  // namespace kgate
+}  // namespace kgate::detail

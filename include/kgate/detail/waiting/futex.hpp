@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <ctime>
 
-namespace kgate {
+namespace kgate::detail {
 
 /// The number of the system call for the timespec of this program: 32-bit programs have one for each size of time_t.
 #if defined(SYS_futex_time64)
@@ -60,4 +60,4 @@ inline bool futex_wait_any(futex_waiter* waiters, std::size_t count) noexcept {
   return result >= 0 || errno != ENOSYS;
 }
 
-}  // namespace kgate
+}  // namespace kgate::detail

@@ -12,7 +12,7 @@
 #include "lab/checker/explore/explorer.hpp"
 #include "lab/checker/explore/symmetry.hpp"
 
-namespace kgate::lab::detail {
+namespace kgate::lab {
 
 /// Something found in a state. The lowest-numbered state of the earliest level is kept.
 class finding {
@@ -260,7 +260,7 @@ class explorer {
   finding exclusion_, names_, broken_invariant_, deadlock_, exit_blocked_;
 };
 
-}  // namespace kgate::lab::detail
+}  // namespace kgate::lab
 
 namespace kgate::lab {
 
@@ -277,7 +277,7 @@ exploration explore(program& p, const explore_options& options, const run_limits
     const Observer observer = observe(*result.table);
     try {
       with_words(result.table->packing().words, [&]<unsigned W>() {
-        detail::explorer<W, Observer>(*result.table, *result.store, observer, options, w, limits, result).run();
+        explorer<W, Observer>(*result.table, *result.store, observer, options, w, limits, result).run();
       });
       result.seconds = w.seconds();
       return result;
