@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Who can do what to whom at a gate: one test for each line of docs/security.md.
-
-usage: security_test.py KGATE DOCUMENTS ROOT [unittest arguments]
-"""
+"""Who can do what to whom at a gate: one test for each line of docs/security.md."""
 import os
 import shutil
 import signal
@@ -13,7 +10,7 @@ import sys
 import time
 import unittest
 
-from cli_test import KGATE, ROOT_USER, Case
+from tool import KGATE, ROOT_USER, Case, main
 
 READ_LOCKS = """
 import fcntl, os, struct, sys, time
@@ -232,4 +229,4 @@ done"""
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    main()

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The kgate tool as users meet it: resize, remove and doctor."""
+import json
+import os
+
+from tool import Case, main
+
+
+class Maintenance(Case):
+    def test_a_size_stays_as_it_was_set(self):
+        self.run_kgate("run", "-n", "a", "-k", "4", "--", "true")
+        self.assertEqual(self.run_kgate("resize", "-n", "a", "-k", "3").returncode, 0)
+        self.assertEqual(self.run_kgate("run", "-n", "a", "--", "true").returncode, 0)
+        self.assertEqual(self.gate("a")["slots"], 3)
+        self.assertEqual(self.run_kgate("run", "-n", "a", "-w", "3", "--try", "--", "true").returncode, 0)
+
+    def test_a_waiter_heavier_than_a_smaller_gate_is_refused(self):
+        self.hold("g", "3")
+        heavy = self.start("run", "-n", "g", "-w", "3", "--", "echo", "inside")
+        self.until(lambda: len(self.gate("g")["waiters"]) == 1)
+        light = self.start("run", "-n", "g", "--", "echo", "light")
+        self.until(lambda: len(self.gate("g")["waiters"]) == 2)
+        self.assertEqual(self.run_kgate("resize", "-n", "g", "-k", "2").returncode, 0)
+        self.assertEqual(heavy.wait(10), 121)
+        self.assertIn("smaller than --weight 3", heavy.stderr.read())
+        self.assertEqual(light.wait(10), 0)
+
+    def test_resize_while_in_use(self):
+        self.hold("g", "1")
+        waiter = self.start("run", "-n", "g", "--", "sh", "-c", "echo $KGATE_SLOT")
+        self.until(lambda: len(self.gate("g")["waiters"]) == 1)
+        done = self.run_kgate("resize", "-n", "g", "-k", "2")
+        self.assertEqual((done.returncode, done.stdout), (0, "g: 2 slots (before: 1)\n"))
+        self.assertEqual(waiter.wait(10), 0)
+        self.assertEqual(waiter.stdout.read(), "1\n")
+
+    def test_shrinking_lets_holders_finish(self):
+        first, second = self.hold("g", "2"), self.hold("g", "2")
+        self.assertEqual(self.run_kgate("resize", "-n", "g", "-k", "1").returncode, 0)
+        self.assertEqual(len(self.gate("g")["holders"]), 2)
+        first.terminate()
+        first.wait()
+        self.assertEqual(self.run_kgate("run", "-n", "g", "--try", "--", "true").returncode, 122)
+        second.terminate()
+        second.wait()
+        self.assertEqual(self.run_kgate("run", "-n", "g", "-k", "1", "--try", "--", "true").returncode, 0)
+
+    def test_remove(self):
+        holder = self.hold("g")
+        refused = self.run_kgate("remove", "-n", "g")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("--force", refused.stderr)
+        waiter = self.start("run", "-n", "g", "--", "true")
+        self.until(lambda: len(self.gate("g")["waiters"]) == 1)
+        self.assertEqual(self.run_kgate("remove", "-n", "g", "--force").returncode, 0)
+        self.assertEqual(waiter.wait(10), 121)
+        holder.terminate()
+        self.assertEqual(holder.wait(10), 143)
+        self.assertEqual(os.listdir(self.dir), [])
+        self.assertEqual(self.run_kgate("run", "-n", "g", "-k", "7", "--", "true").returncode, 0)
+        self.assertEqual(self.run_kgate("remove", "-n", "g").returncode, 0)
+
+    def test_doctor(self):
+        process = self.start("run", "-n", "g", "-k", "2", "--", "sh", "-c", "kill -9 $PPID")
+        process.wait()
+        self.until(lambda: self.run_kgate("doctor", "-n", "g").stdout.startswith("g: "))
+        with open(os.path.join(self.dir, "broken.gate"), "wb") as broken:
+            broken.write(b"no gate")
+        done = self.run_kgate("doctor", "--json")
+        self.assertEqual(done.returncode, 1)
+        findings = {f["gate"]: f for f in json.loads(done.stdout)["findings"]}
+        self.assertTrue(findings["g"]["ok"])
+        self.assertFalse(findings["broken"]["ok"])
+        self.assertIn("is not a gate", findings["broken"]["finding"])
+        self.assertEqual(self.run_kgate("remove", "-n", "broken", "--force").returncode, 0)
+        self.assertEqual(self.run_kgate("doctor").returncode, 0)
+
+    def test_doctor_mends_counts(self):
+        self.run_kgate("run", "-n", "g", "-k", "2", "--", "true")
+        with open(os.path.join(self.dir, "g.gate"), "r+b") as file:
+            file.seek(130)
+            byte = file.read(1)[0]
+            file.seek(130)
+            file.write(bytes([byte ^ 1]))
+        done = self.run_kgate("doctor")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("renewed with 2 slots", done.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The kgate tool as users meet it: the command of `kgate run`: exit codes, environment, streams, time limits, order."""
+import os
+import signal
+import subprocess
+import time
+
+from tool import KGATE, Case, main
+
+
+class Run(Case):
+    def test_the_first_command_of_the_readme(self):
+        done = self.run_kgate("run", "-n", "demo", "-k", "2", "--", "sh", "-c", "echo slot $KGATE_SLOT")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "slot 0\n", ""))
+
+    def test_exit_codes_are_passed_on(self):
+        for code in (0, 1, 7, 126, 255):
+            self.assertEqual(self.run_kgate("run", "--", "sh", "-c", f"exit {code}").returncode, code)
+
+    def test_death_by_signal(self):
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV):
+            self.assertEqual(self.run_kgate("run", "--", "sh", "-c", f"kill -{int(number)} $$").returncode, 128 + number)
+
+    def test_commands_that_cannot_be_run(self):
+        missing = self.run_kgate("run", "--", "/no/such/command")
+        self.assertEqual(missing.returncode, 127)
+        self.assertIn("/no/such/command", missing.stderr)
+        self.assertEqual(self.run_kgate("run", "--", "/etc/passwd").returncode, 126)
+        self.assertEqual(self.gate()["holders"], [])
+
+    def test_environment_and_slot(self):
+        done = self.run_kgate("run", "-n", "e", "-k", "3", "--", "sh", "-c",
+                              'echo $KGATE_NAME $KGATE_SLOT $KGATE_SLOTS $KGATE_TOKEN "$1"', "x", "cuda:{slot}/{slot}")
+        name, slot, slots, token, argument = done.stdout.split()
+        self.assertEqual((name, slot, slots, argument), ("e", "0", "3", "cuda:0/0"))
+        self.assertEqual(int(self.run_kgate("run", "-n", "e", "--", "sh", "-c", "echo $KGATE_TOKEN").stdout), int(token) + 1)
+
+    def test_weight_takes_several_slots(self):
+        done = self.run_kgate("run", "-k", "4", "-w", "3", "--", "sh", "-c", "echo $KGATE_SLOT")
+        self.assertEqual(done.stdout, "0,1,2\n")
+        self.assertEqual(self.run_kgate("run", "-w", "5", "--", "true").returncode, 120)
+
+    def test_streams_are_untouched(self):
+        done = self.run_kgate("run", "--", "sh", "-c", "cat; echo to-stderr >&2", input="from stdin\n")
+        self.assertEqual((done.stdout, done.stderr), ("from stdin\n", "to-stderr\n"))
+
+    def test_try(self):
+        self.hold()
+        done = self.run_kgate("run", "--try", "--", "true")
+        self.assertEqual(done.returncode, 122)
+        self.assertIn("kgate status", done.stderr)
+
+    def test_timeout_never_lets_in(self):
+        self.hold()
+        began = time.monotonic()
+        done = self.run_kgate("run", "--timeout", "300ms", "--", "echo", "inside")
+        self.assertEqual((done.returncode, done.stdout), (124, ""))
+        self.assertGreaterEqual(time.monotonic() - began, 0.29)
+        self.assertEqual(len(self.gate()["holders"]), 1)
+        self.assertEqual(self.gate()["waiters"], [])
+
+    def test_usage(self):
+        for words in ([], ["nonsense"], ["run"], ["run", "-k", "0", "true"], ["run", "--bogus", "true"], ["run", "-k"], ["resize", "-n", "x"],
+                      ["run", "--timeout", "soon", "true"], ["status", "operand"], ["run", "--try", "-t", "1", "true"], ["run", "-n", "a/b", "true"]):
+            done = self.run_kgate(*words)
+            self.assertEqual(done.returncode, 120, words)
+            self.assertEqual(done.stdout, "")
+            self.assertIn("kgate: ", done.stderr)
+
+    def test_another_size_is_refused_with_what_to_do(self):
+        self.run_kgate("run", "-n", "g", "-k", "2", "--", "true")
+        done = self.run_kgate("run", "-n", "g", "-k", "3", "--", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("has 2 slots, not 3", done.stderr)
+        self.assertIn("kgate resize -n g -k 3", done.stderr)
+
+    def test_places_that_will_not_do(self):
+        done = self.run_kgate("run", "--dir", "/proc", "--", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("proc", done.stderr)
+        done = self.run_kgate("run", "--dir", "/no/such/dir", "--", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("no directory", done.stderr)
+
+    def test_closed_standard_streams(self):
+        done = subprocess.run(["sh", "-c", f'exec "{KGATE}" run -- sh -c "exit 3" <&- >&- 2>&-'], env=self.env, timeout=30)
+        self.assertEqual(done.returncode, 3)
+
+
+class Order(Case):
+    def test_fifty_waiters_are_served_in_order(self):
+        log = os.path.join(self.dir, "log")
+        go = os.path.join(self.dir, "go")
+        os.mkfifo(go)
+        holder = self.start("run", "--", "sh", "-c", f"read line < {go}")
+        self.until(lambda: len(self.holders()) == 1)
+        for i in range(50):
+            self.start("run", "--", "sh", "-c", f"echo {i} >> {log}")
+            self.until(lambda: len(self.gate()["waiters"]) == i + 1)
+        with open(go, "w", encoding="ascii") as out:
+            out.write("go\n")
+        for process in self.started:
+            self.assertEqual(process.wait(60), 0)
+        with open(log, encoding="ascii") as lines:
+            self.assertEqual([int(line) for line in lines], list(range(50)))
+        self.assertEqual(holder.returncode, 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of kgate share. Each test is called as: NAME_test.py KGATE DOCUMENTS ROOT [unittest arguments]."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+KGATE, DOCUMENTS, ROOT = sys.argv[1:4]
+ROOT_USER = os.geteuid() == 0
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="kgate-cli-")
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith("KGATE_")}
+        self.env["KGATE_DIR"] = self.dir
+        self.started = []
+
+    def tearDown(self):
+        for process in self.started:
+            if process.poll() is None:
+                process.terminate()
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream:
+                    stream.close()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def run_kgate(self, *words, **more):
+        return subprocess.run([KGATE, *words], env=more.pop("env", self.env), capture_output=True, text=True, timeout=60, **more)
+
+    def start(self, *words, **more):
+        process = subprocess.Popen([KGATE, *words], env=more.pop("env", self.env), stdin=more.pop("stdin", subprocess.DEVNULL),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+        self.started.append(process)
+        return process
+
+    def gate(self, name="default"):
+        return json.loads(self.run_kgate("status", "-n", name, "--json").stdout)["gates"][0]
+
+    def until(self, what, seconds=10):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                if what():
+                    return
+            except (IndexError, ValueError):
+                pass
+            time.sleep(0.01)
+        self.fail("it did not come to pass")
+
+    def hold(self, name="default", k="1", command=("sleep", "60")):
+        before = len(self.holders(name))
+        process = self.start("run", "-n", name, "-k", k, "--", *command)
+        self.until(lambda: len(self.holders(name)) > before)
+        return process
+
+    def holders(self, name="default"):
+        result = json.loads(self.run_kgate("status", "-n", name, "--json").stdout)["gates"]
+        return result[0]["holders"] if result else []
+
+
+def main():
+    unittest.main(module="__main__", argv=[sys.argv[0], "-v", *sys.argv[4:]])
