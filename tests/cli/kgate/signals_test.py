@@ -5,7 +5,6 @@ import os
 import pty
 import signal
 import sys
-import time
 
 from tool import KGATE, Case, main
 
