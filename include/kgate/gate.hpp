@@ -96,7 +96,7 @@ class gate {
   class permit;
 
   /// Opens the gate `name`, or creates it with `slots`. With slots = 0 it must exist. An existing gate must have
-  /// `slots` if they are given. Throws gate_error.
+  /// been created with `slots` if they are given, or resized since: then its size stands. Throws gate_error.
   explicit gate(std::string_view name, int slots = 0, gate_options options = {});
   gate(gate&&) noexcept;
   gate& operator=(gate&&) noexcept;

@@ -96,7 +96,11 @@ class mapped_cells {
     return f();
   }
 
-  void healed() { map_->healed.fetch_add(1, std::memory_order_relaxed); }
+  /// Only deaths count: a member may have said that it leaves by ending.
+  void healed(unsigned i) {
+    if (map_->lines[i].leaves_by_ending.load(std::memory_order_relaxed) == 0)
+      map_->healed.fetch_add(1, std::memory_order_relaxed);
+  }
 
   file_layout& map() const { return *map_; }
   lock_file& locks() const { return *locks_; }

@@ -125,6 +125,10 @@ bool core::join_once(std::string_view command, lock_opening& opening, membership
     }
     describe(map.info[i], command);
     map.lines[i].parked.store(0);
+    map.lines[i].command.store(0, std::memory_order_relaxed);
+    map.lines[i].leaves_by_ending.store(0, std::memory_order_relaxed);
+    map.lines[i].queued_ns.store(0, std::memory_order_relaxed);
+    map.lines[i].entered_ns.store(0, std::memory_order_relaxed);
     held_[i] = std::move(held);
     out = {i, mine};
     return true;
@@ -220,10 +224,11 @@ entry core::wait(membership& m, const wait_options& how) {
   }
   line.parked.store(0, std::memory_order_relaxed);
   if (cells_.state_of(i) == m.inside()) return entered_now(m);
-  // Refused at the head of the queue, or something that no participant writes (G8).
-  const bool refused = cells_.state_of(i) == m.out.next_passage() && m.out.weight() > slots();
+  // Refused at the head of the queue, dismissed, or something that no participant writes (G8).
+  const bool is_out = cells_.state_of(i) == m.out.next_passage();
   m.out = m.out.next_passage();
-  return refused ? entry::too_heavy : entry::damaged;
+  if (!is_out) return entry::damaged;
+  return m.out.weight() > slots() ? entry::too_heavy : entry::cancelled;
 }
 
 entry core::give_up(membership& m, entry why) {
@@ -252,8 +257,18 @@ int core::take_slot(const membership& m) {
   return first >= 0 ? first : protocol_.take_slot(m.number, m.inside(), slots_max);
 }
 
-outcome core::resize(membership& m, int slots) {
-  m.out = m.out.with_weight(slots);
+bool core::dismiss(const participant& who) {
+  const bool done = protocol_.dismiss(who.member, state{who.state_bits});
+  protocol_.advance();
+  return done;
+}
+
+outcome core::resize(membership& m, int slots) { return set_limit(m, slots, paused()); }
+
+outcome core::set_paused(membership& m, bool paused) { return set_limit(m, slots(), paused); }
+
+outcome core::set_limit(membership& m, int slots, bool paused) {
+  m.out = m.out.with_weight(slots | (paused ? limit::paused_flag : 0));
   const outcome result = protocol_.resize(m.number, m.out);
   protocol_.advance();
   return result;

@@ -32,7 +32,7 @@ struct wait_options {
 enum class entry : unsigned char {
   entered,
   timed_out,
-  cancelled,
+  cancelled,  ///< by the caller, or by somebody who took the waiter out of the queue
   removed,
   too_heavy,  ///< the gate became smaller than the weight that was asked for
   damaged,
@@ -51,10 +51,13 @@ struct membership {
 /// A member inside or waiting, as shown to users.
 struct participant {
   unsigned member = 0;
+  std::uint64_t state_bits = 0;  ///< for core::dismiss
   int process = 0;
+  int command_process = 0;  ///< of the command it started, 0 if there is none
   unsigned user = 0;
   int weight = 0;
   int slot = -1;               ///< the first, for a holder that took one
+  std::vector<int> slots;      ///< all of them
   int position = 0;            ///< from 1, for a waiter
   std::uint64_t since_ns = 0;  ///< wall clock
   bool alive = true;
@@ -68,6 +71,8 @@ struct snapshot {
   bool settled = false;  ///< false: the gate changed faster than it could be read; numbers may not fit together
   bool sound = false;    ///< the counts agree (invariants G3 and G4)
   bool retired = false;
+  bool paused = false;
+  unsigned overtakings = 0;
   std::uint64_t healed = 0;
   std::vector<participant> holders;
   std::vector<participant> waiters;
@@ -107,7 +112,21 @@ class core {
   }
   bool touch(const membership& m) { return protocol_.touch(m.number, m.inside()); }
 
+  /// What others see of a command that the member started, and whose end the kernel tells of.
+  void set_command(const membership& m, int process) {
+    cells_.map().lines[m.number].command.store(process, std::memory_order_relaxed);
+  }
+  /// The member will not leave: it, or its command, ends, which others find out.
+  void set_leaves_by_ending(const membership& m) {
+    cells_.map().lines[m.number].leaves_by_ending.store(1, std::memory_order_relaxed);
+  }
+  /// Takes a waiter out of the queue, or a holder out of its slots, as seen in a snapshot. False if it has moved on.
+  bool dismiss(const participant& who);
+
+  /// A paused gate stays paused.
   outcome resize(membership& m, int slots);
+  /// Nobody enters a paused gate; those inside stay, and so does the queue.
+  outcome set_paused(membership& m, bool paused);
   /// Removes the gate. gate_errc::in_use, and nothing is done, if somebody is inside or waits, unless forced.
   gate_failure remove(bool forced);
   /// What lost means, for people.
@@ -122,6 +141,7 @@ class core {
     const limit size = size_of(cells_.map());
     return size.valid() ? size.slots() : 0;
   }
+  bool paused() const { return size_of(cells_.map()).paused(); }
   mapped_cells& cells() { return cells_; }
   segment& file() { return segment_; }
 
@@ -131,6 +151,7 @@ class core {
   entry wait(membership& m, const wait_options& how);
   entry give_up(membership& m, entry why);
   entry entered_now(const membership& m);
+  outcome set_limit(membership& m, int slots, bool paused);
 
   segment segment_;
   std::unique_ptr<held_bytes[]> held_;  ///< the bytes of this object's members, by their numbers

@@ -14,7 +14,7 @@
 namespace kgate::detail::gates {
 
 inline constexpr std::array<char, 8> magic{'K', 'G', 'A', 'T', 'E', '\r', '\n', '\x1a'};
-inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t version = 4;
 /// Tokens begin at the time of creation in nanoseconds; nobody gets so far.
 inline constexpr std::uint64_t tokens_max = std::uint64_t{1} << 63;
 
@@ -25,10 +25,10 @@ struct file_header {
   std::uint32_t members;
   std::uint64_t file_bytes;
   std::uint64_t created_ns;
-  std::array<char, 40> boot;  ///< the kernel's boot id: a gate from before a reboot is recognised by it
-  std::uint32_t overtakings;  ///< b: how many newcomers may pass the queue between two grants
-  std::uint32_t unused;
-  std::uint64_t id;  ///< by chance; names the gate's lock files
+  std::array<char, 40> boot;   ///< the kernel's boot id: a gate from before a reboot is recognised by it
+  std::uint32_t overtakings;   ///< b: how many newcomers may pass the queue between two grants
+  std::uint32_t default_size;  ///< 1: created with a size that nobody asked for
+  std::uint64_t id;            ///< by chance; names the gate's lock files
   std::array<char, 32> reserved;
   std::uint64_t checksum;
 };
@@ -37,9 +37,11 @@ static_assert(sizeof(file_header) == 128);
 /// What a member writes about its passages, on a cache line of its own.
 struct alignas(cache_line) member_line {
   std::atomic<std::uint64_t> order;
-  std::atomic<std::uint64_t> queued_ns;   ///< wall clock; when it began to wait
-  std::atomic<std::uint64_t> entered_ns;  ///< wall clock; when it got in
-  std::atomic<std::uint32_t> parked;      ///< it sleeps, or is about to: granting it takes a wake-up
+  std::atomic<std::uint64_t> queued_ns;         ///< wall clock; when it began to wait
+  std::atomic<std::uint64_t> entered_ns;        ///< wall clock; when it got in
+  std::atomic<std::uint32_t> parked;            ///< it sleeps, or is about to: granting it takes a wake-up
+  std::atomic<std::int32_t> command;            ///< the process of the command that it started, 0 if there is none
+  std::atomic<std::uint32_t> leaves_by_ending;  ///< it will not leave: its end is no death that counts
 };
 
 /// Who a member is, as shown to users; nothing depends on it.

@@ -104,6 +104,11 @@ std::string path_of(std::string_view directory, std::string_view name) {
   return std::string(directory) + "/" + std::string(name) + std::string(suffix);
 }
 
+std::string name_in(std::string_view path) {
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  return std::string(file.substr(0, file.size() - std::min(file.size(), suffix.size())));
+}
+
 std::vector<std::string> names_in(const std::string& directory) {
   std::vector<std::string> names;
   DIR* const listing = opendir(directory.c_str());
@@ -120,10 +125,9 @@ std::vector<std::string> names_in(const std::string& directory) {
 }
 
 std::string lock_stem_of(std::string_view gate_path, std::uint64_t id) {
-  const std::string_view file = gate_path.substr(gate_path.rfind('/') + 1);
   char digits[20];
   std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(id));
-  return directory_part(gate_path) + "/." + std::string(file.substr(0, file.size() - suffix.size())) + "." + digits;
+  return directory_part(gate_path) + "/." + name_in(gate_path) + "." + digits;
 }
 
 int open_regular(const std::string& path, int flags, struct stat& there, gate_failure& failure) {

@@ -19,7 +19,8 @@ struct location {
   std::string directory;  ///< empty: $KGATE_DIR or the user's own
   mode_t mode = 0600;     ///< of a gate this call creates; umask does not narrow it
   gid_t group = static_cast<gid_t>(-1);
-  unsigned overtakings = 0;  ///< of a gate this call creates
+  unsigned overtakings = 0;   ///< of a gate this call creates
+  bool default_size = false;  ///< of a gate this call creates: nobody asked for its size
 };
 
 /// The directory of a location: the one it names, else $KGATE_DIR, else a directory of the user's own below /run/lock,
@@ -34,6 +35,8 @@ gate_failure check_directory(const location& where, bool create);
 
 bool valid_name(std::string_view name);
 std::string path_of(std::string_view directory, std::string_view name);
+/// The name of the gate at a path.
+std::string name_in(std::string_view path);
 /// The path of a gate's lock files without their endings; `id` is that of the gate's header.
 std::string lock_stem_of(std::string_view gate_path, std::uint64_t id);
 /// The names of the gates in a directory, sorted.

@@ -31,9 +31,10 @@ std::uint64_t random_id() {
   return id;
 }
 
-file_header make_header(std::uint32_t overtakings, std::uint64_t id) {
+file_header make_header(std::uint32_t overtakings, bool default_size, std::uint64_t id) {
   file_header header{};
   header.overtakings = overtakings;
+  header.default_size = default_size ? 1 : 0;
   header.id = id;
   header.magic_bytes = magic;
   header.version_number = version;
@@ -107,19 +108,18 @@ std::uint64_t checksum_of(const file_header& header) {
 }
 
 gate_failure verify(const file_header& header, std::uint64_t bytes, const std::string& path) {
+  const std::string remedy = "`kgate remove -n " + name_in(path) + " --force` when nobody uses it";
   if (bytes < sizeof(file_header) || header.magic_bytes != magic)
     return {gate_errc::not_a_gate, path + " is not a gate; it was left as it is"};
   if (header.version_number != version)
     return {gate_errc::not_a_gate, path + " is a gate of version " + std::to_string(header.version_number) +
                                        ", this kgate uses version " + std::to_string(version) +
-                                       "; use the other kgate, or `kgate remove --force` when nobody needs it"};
+                                       "; use the other kgate, or " + remedy};
   if (header.checksum != checksum_of(header))
-    return {gate_errc::not_a_gate,
-            path + " has a damaged header; run `kgate doctor`, or `kgate remove --force` when nobody uses it"};
+    return {gate_errc::not_a_gate, path + " has a damaged header; run " + remedy};
   if (header.members != members_max || header.file_bytes != sizeof(file_layout) || bytes != sizeof(file_layout))
     return {gate_errc::damaged, path + " has " + std::to_string(bytes) + " bytes instead of " +
-                                    std::to_string(sizeof(file_layout)) +
-                                    "; run `kgate doctor`, or `kgate remove --force` when nobody uses it"};
+                                    std::to_string(sizeof(file_layout)) + "; run " + remedy};
   return {};
 }
 
@@ -173,10 +173,11 @@ segment::attempt segment::open_once(const std::string& name, int slots, const lo
   }
   const limit size = size_of(*map_);
   if (!size.valid()) {
-    failure = {gate_errc::damaged, path_ + " is damaged; `kgate remove --force` it when nobody uses it"};
+    failure = {gate_errc::damaged,
+               path_ + " is damaged; run `kgate remove -n " + name + " --force` when nobody uses it"};
     return attempt::failed;
   }
-  if (slots != 0 && size.slots() != slots) {
+  if (slots != 0 && size.slots() != slots && size.seq() == 0) {  // a size that was set later stands
     failure = {gate_errc::wrong_slots, "gate '" + name + "' has " + std::to_string(size.slots()) + " slots, not " +
                                            std::to_string(slots) +
                                            "; leave the number out to use it as it is, or change it: kgate resize -n " +
@@ -226,8 +227,8 @@ gate_failure segment::open_locks(const struct stat& gate) {
   const int error = locks_.open(stem, gate.st_uid);
   if (error == 0) return {};
   if (error == ENOENT)
-    return {gate_errc::damaged,
-            path_ + " has lost its lock files (" + stem + ".*); `kgate remove --force` it when nobody uses it"};
+    return {gate_errc::damaged, path_ + " has lost its lock files (" + stem + ".*); run `kgate remove -n " +
+                                    name_in(path_) + " --force` when nobody uses it"};
   gate_failure failure = system_failure("cannot open the lock files of " + path_, error);
   if (error == EACCES) failure.text += "; they are shared like the gate when it is created: see SHARING in kgate(7)";
   return failure;
@@ -272,7 +273,7 @@ gate_failure segment::write_and_link(int fd, const std::string& name, int slots,
   const auto size = limit::of(slots, 0).bits;
   const auto initial = word{}.next(op::none, 0, slots, false).bits;
   const std::uint64_t token = first_token(0);
-  const file_header header = make_header(where.overtakings, id);
+  const file_header header = make_header(where.overtakings, where.default_size, id);
   const auto write_at = [&](const auto& value, std::size_t offset) {
     return pwrite(fd, &value, sizeof value, static_cast<off_t>(offset)) == static_cast<ssize_t>(sizeof value);
   };
@@ -314,14 +315,15 @@ gate_failure segment::renew(int slots) {
 void segment::reset(int slots) noexcept {
   // The header comes last: whoever dies before that leaves a gate that the next one renews again. Tokens go on.
   const std::uint64_t token = first_token(map_->tokens.load());
+  const bool resized = limit{map_->size_bits.load()}.seq() != 0;  // a size that was set later still stands
   map_->tokens.store(token);
   std::memset(static_cast<void*>(&map_->word_bits), 0,
               offsetof(file_layout, tokens) - offsetof(file_layout, word_bits));
   constexpr std::size_t behind = offsetof(file_layout, tokens) + sizeof map_->tokens;
   std::memset(reinterpret_cast<char*>(map_) + behind, 0, sizeof(file_layout) - behind);
-  map_->size_bits.store(limit::of(slots, 0).bits);
+  map_->size_bits.store(limit::of(slots, resized ? 1 : 0).bits);
   map_->word_bits.store(word{}.next(op::none, 0, slots, false).bits);
-  map_->header = make_header(map_->header.overtakings, lock_id_);
+  map_->header = make_header(map_->header.overtakings, map_->header.default_size != 0, lock_id_);
 }
 
 gate_failure segment::lock_maintenance(held_bytes& out) {

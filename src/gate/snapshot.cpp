@@ -59,6 +59,20 @@ bool read_once(const file_layout& map, frame& out) {
   return limit{map.size_bits.load()} == size && word{map.word_bits.load()} == out.w;
 }
 
+/// The slots of those inside, by their numbers.
+std::vector<std::vector<int>> slots_by_member(const file_layout& map, const frame& seen) {
+  std::vector<std::vector<int>> out(members_max);
+  std::vector<std::uint64_t> owners(members_max, 0);
+  for (const auto& [i, s] : seen.present)
+    if (s.where() == kind::in) owners[i] = slot_owner::of(i, s).bits;
+  for (int j = 0; j < slots_max; ++j) {
+    const slot_owner owner{map.slot_bits[j].load(std::memory_order_relaxed)};
+    if (owner.taken() && owner.member() < members_max && owners[owner.member()] == owner.bits)
+      out[owner.member()].push_back(j);
+  }
+  return out;
+}
+
 }  // namespace
 
 bool seems_sound(const file_layout& map) {
@@ -71,7 +85,7 @@ bool seems_sound(const file_layout& map) {
       if (s.where() == kind::in) inside += s.weight();
       if (s.where() == kind::waits) waiting = true;
     }
-    return seen.valid && seen.w.free() + inside == seen.size.slots() && seen.w.waiting() == waiting;
+    return seen.valid && seen.w.free() + inside == seen.size.permits() && seen.w.waiting() == waiting;
   }
   return true;
 }
@@ -81,14 +95,19 @@ snapshot take_snapshot(const file_layout& map, lock_file* locks) {
   snapshot result;
   for (int tries = 0; tries < 1000 && !result.settled; ++tries) result.settled = read_once(map, seen);
   result.slots = seen.size.slots();
+  result.paused = seen.size.paused();
+  result.overtakings = map.header.overtakings;
   result.free = seen.w.free();
   result.retired = seen.w.operation() == op::retired;
   result.healed = map.healed.load();
   std::vector<std::pair<std::uint64_t, participant>> queue;
   int inside = 0;
+  const std::vector<std::vector<int>> slots = slots_by_member(map, seen);
   for (const auto& [i, s] : seen.present) {
     participant who;
     who.member = i;
+    who.state_bits = s.bits;
+    who.command_process = map.lines[i].command.load(std::memory_order_relaxed);
     who.weight = s.weight();
     identify(map.info[i], who);
     who.alive = locks == nullptr || locks->alive(i);
@@ -99,9 +118,8 @@ snapshot take_snapshot(const file_layout& map, lock_file* locks) {
     }
     inside += s.weight();
     who.since_ns = map.lines[i].entered_ns.load();
-    const std::uint64_t owner = slot_owner::of(i, s).bits;
-    for (int j = 0; j < slots_max && who.slot < 0; ++j)
-      if (map.slot_bits[j].load(std::memory_order_relaxed) == owner) who.slot = j;
+    who.slots = slots[i];
+    if (!who.slots.empty()) who.slot = who.slots.front();
     result.holders.push_back(std::move(who));
   }
   std::sort(queue.begin(), queue.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -111,8 +129,8 @@ snapshot take_snapshot(const file_layout& map, lock_file* locks) {
   }
   std::sort(result.holders.begin(), result.holders.end(),
             [](const participant& a, const participant& b) { return a.slot < b.slot; });
-  result.sound = seen.valid && result.slots >= 1 && result.slots <= slots_max && result.free + inside == result.slots &&
-                 seen.w.waiting() == !result.waiters.empty();
+  result.sound = seen.valid && result.slots >= 1 && result.slots <= slots_max &&
+                 result.free + inside == seen.size.permits() && seen.w.waiting() == !result.waiters.empty();
   return result;
 }
 

@@ -12,7 +12,7 @@
 /// Variables    W          word.hpp: free permits, whether somebody waits, the last operation and its subject
 ///              state[i]   where member i is; initially out
 ///              order[i]   i's place in the queue while state[i] is waits; written by i alone
-///              K          the size, and which resize set it
+///              K          the size, whether the gate is paused (no permits, the size stays), and which resize set it
 ///              slot[j]    who has slot j
 ///              passed     how many newcomers passed the queue since the last grant; only if b > 0
 ///              alive(i)   a lock that i holds and the kernel releases when i dies; once it is false for a passage it
@@ -21,7 +21,7 @@
 ///              G2  When W changes, the effect of the operation in it (word.hpp: effect) has been applied to its
 ///                  subject's state. So state[] lags W by at most that one operation, which W itself names.
 ///              G3  W.free + the sum of the weights of those inside = K, counting the effect of W's operation as
-///                  applied.
+///                  applied; a paused gate counts as K = 0.
 ///              G4  W.waiting <=> some state[i] is waits, counted in the same way.
 ///              G5  state[i] changes only by effects of operations on i, except that i itself, while out and after the
 ///                  effect of its last operation has been applied, announces the weight or size it is going to ask for.
@@ -63,7 +63,7 @@
 ///   grantable(i)    false only if i is dead; may say true for a dead member (it will be healed later)
 ///   wake(i)         i's state has just become in
 ///   nudge(i)        i is the head of the queue, and may find a free permit (b > 0)
-///   healed()        counts one healing
+///   healed(i)       i's passage was completed for it
 ///   live(n, a, b), call(f)   no steps: what still matters of the caller's variables at the place n, and a call of
 ///                   which only the result does (rule 5 of detail/machine.hpp); the mapped file's do nothing
 
@@ -159,7 +159,7 @@ class protocol {
       }
       const int weight = c.state_of(in_line.head).weight();
       if (!c.grantable(in_line.head)) {
-        if (remove_from_queue(w, in_line.head)) c.healed();
+        if (remove_from_queue(w, in_line.head)) c.healed(in_line.head);
         continue;
       }
       if (weight > c.size().slots()) {
@@ -225,15 +225,15 @@ class protocol {
     return true;
   }
 
-  /// Member i, whose state is `mine` and out, sets the size to mine.weight(). Those inside stay; nobody enters until
-  /// there is room under the new size. advance() is next.
+  /// Member i, whose state is `mine` and out, sets K to mine.weight(): the size, and whether the gate is paused. Those
+  /// inside stay; nobody enters until there is room under the new size. advance() is next.
   outcome resize(unsigned i, state mine) {
     c.set_state(i, mine);  // G5
     for (;;) {
       c.live(7, mine.bits);
       const word w = load_and_help();
       if (w.operation() == op::retired) return outcome::retired;
-      const int difference = mine.weight() - c.size().slots();
+      const int difference = limit::of(mine.weight(), 0).permits() - c.size().permits();
       const word desired = w.next(op::resize, i, w.free() + difference, w.waiting());
       if (!c.cas_word(w, desired)) continue;
       help(desired);
@@ -247,8 +247,19 @@ class protocol {
       c.live(8, forced);
       const word w = load_and_help();
       if (w.operation() == op::retired) return true;
-      if (!forced && (w.waiting() || w.free() != c.size().slots())) return false;
+      if (!forced && (w.waiting() || w.free() != c.size().permits())) return false;
       if (c.cas_word(w, w.next(op::retired, 0, w.free(), w.waiting()))) return true;
+    }
+  }
+
+  /// Ends the passage of member i for it, if it is still in the state `theirs`, queued or inside: it gives up or
+  /// leaves. advance() is next. False if i is in another state by now.
+  bool dismiss(unsigned i, state theirs) {
+    for (;;) {
+      c.live(12, theirs.bits);
+      const word w = load_and_help();
+      if (w.operation() == op::retired || theirs.where() == kind::out || c.state_of(i) != theirs) return false;
+      if (complete(w, i, theirs)) return true;
     }
   }
 
@@ -325,16 +336,19 @@ class protocol {
       if (w.operation() == op::retired) return false;
       const state theirs = c.state_of(i);
       if (theirs.where() == kind::out || c.alive(i)) return false;
-      if (theirs.where() == kind::waits) {
-        if (!remove_from_queue(w, i)) continue;
-      } else {
-        const word desired = w.next(op::leave, i, w.free() + theirs.weight(), w.waiting());
-        if (!c.cas_word(w, desired)) continue;
-        help(desired);
-      }
-      c.healed();
+      if (!complete(w, i, theirs)) continue;
+      c.healed(i);
       return true;
     }
+  }
+
+  /// Member i, whose state is `theirs`, gives up or leaves. False if W is no longer `w`.
+  bool complete(word w, unsigned i, state theirs) {
+    if (theirs.where() == kind::waits) return remove_from_queue(w, i);
+    const word desired = w.next(op::leave, i, w.free() + theirs.weight(), w.waiting());
+    if (!c.cas_word(w, desired)) return false;
+    help(desired);
+    return true;
   }
 
   struct line {

@@ -95,16 +95,22 @@ constexpr state effect(op what, state before) {
   return before;
 }
 
-/// A gate's size k, and the seq of the resize that set it (0 for the size it was created with).
+/// A gate's size k, whether it is paused, and the seq of the resize that set them (0 for the size it was created with).
+/// A resize announces both as one number, `slots`, with `paused_flag` in it.
 struct limit {
   std::uint64_t bits = 0;
+
+  static constexpr int paused_flag = slots_max + 1;
 
   static constexpr limit of(int slots, std::uint64_t seq) {
     return {seq << 16 | (static_cast<std::uint64_t>(slots) & 0xFFFF)};
   }
-  constexpr int slots() const { return static_cast<int>(bits & 0xFFFF); }
+  constexpr int slots() const { return static_cast<int>(bits & slots_max); }
+  constexpr bool paused() const { return (bits & paused_flag) != 0; }
+  /// How many permits there are to be had: none at a paused gate, so that nobody new enters.
+  constexpr int permits() const { return paused() ? 0 : slots(); }
   constexpr std::uint64_t seq() const { return bits >> 16; }
-  constexpr bool valid() const { return slots() >= 1 && slots() <= slots_max; }
+  constexpr bool valid() const { return slots() >= 1 && (bits & 0xE000) == 0; }
   /// Whether `w` is a resize that this size does not include yet.
   constexpr bool lacks(word w) const { return w.operation() == op::resize && seq() != w.seq(); }
   friend constexpr bool operator==(limit, limit) = default;

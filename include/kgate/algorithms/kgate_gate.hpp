@@ -39,7 +39,9 @@ inline std::string to_string(state s) {
   return std::string(names[static_cast<int>(s.where())]) + " w" + std::to_string(s.weight()) + " #" +
          std::to_string(s.passage());
 }
-inline std::string to_string(limit k) { return std::to_string(k.slots()) + " #" + std::to_string(k.seq()); }
+inline std::string to_string(limit k) {
+  return std::to_string(k.slots()) + (k.paused() ? " paused #" : " #") + std::to_string(k.seq());
+}
 inline std::string to_string(overtaken o) { return std::to_string(o.count()) + " #" + std::to_string(o.seq()); }
 inline std::string to_string(slot_owner s) {
   return s.taken() ? "member " + std::to_string(s.member()) : std::string("free");
@@ -159,7 +161,7 @@ class cells_of {
   bool grantable(unsigned i) { return alive(i); }
   void wake(unsigned) {}
   void nudge(unsigned) {}
-  void healed() {}
+  void healed(unsigned) {}
 
   bool lock(unsigned i) {
     const lock_holders before = s_.locks.rmw(p_["lock"], [&, me = self()](lock_holders all) {

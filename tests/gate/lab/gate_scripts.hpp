@@ -30,7 +30,9 @@ enum class gate_act : unsigned char {
   shrink,       ///< set the size to what it was at first
   shrink_more,  ///< set the size to one
   rejoin,       ///< give the number back and take the first that is to be had
-  retire        ///< remove the gate by force
+  retire,       ///< remove the gate by force
+  pause,        ///< pause the gate, and resume it
+  dismiss       ///< end the passage of the member with the next number, if it waits
 };
 
 struct gate_scripts {
@@ -142,6 +144,12 @@ class scripted_gate {
       case gate_act::retire:
         gate.retire(true);
         return;
+      case gate_act::pause:
+        resize(p, gate, at, what_.k | detail::gates::limit::paused_flag);
+        p.live(at);
+        return resize(p, gate, at, what_.k);
+      case gate_act::dismiss:
+        return dismiss_next(p, c, gate, at);
       case gate_act::stop:
         return;
     }
@@ -150,6 +158,16 @@ class scripted_gate {
   void resize(Process& p, Protocol<cells>& gate, script_position& at, int slots) const {
     at.out = state{at.out}.with_weight(slots).bits;
     gate.resize(at.number, state{at.out});
+    p.live(at);
+    gate.advance();
+  }
+
+  void dismiss_next(Process& p, cells& c, Protocol<cells>& gate, const script_position& at) const {
+    const unsigned i = (at.number + 1U) % what_.members;
+    const state theirs = c.state_of(i);
+    if (theirs.where() != kind::waits) return;
+    p.live(at, theirs);
+    gate.dismiss(i, theirs);
     p.live(at);
     gate.advance();
   }
@@ -225,9 +243,10 @@ inline std::string judge_gate(const gate_scripts& what, const state_view& s) {
     inside += states[i].where() == kind::in ? states[i].weight() : 0;
     queued += states[i].where() == kind::waits ? 1 : 0;
   }
-  const int k = size.lacks(w) ? states[w.subject()].weight() : size.slots();
+  const limit current = size.lacks(w) ? limit::of(states[w.subject()].weight(), 0) : size;
+  const int k = current.slots();
   if (k != what.k && k != what.k + 1 && k != 1) return "the gate has a size that nobody set";
-  if (w.free() + inside != k) return "free permits and those inside do not add up to k (G3)";
+  if (w.free() + inside != current.permits()) return "free permits and those inside do not add up to k (G3)";
   if (w.waiting() != (queued > 0)) return "W does not say whether somebody waits (G4)";
   if ((w.operation() == op::enter || w.operation() == op::grant) && w.free() < 0)
     return "somebody was let in although there was no room";

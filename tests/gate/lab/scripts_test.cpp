@@ -49,6 +49,12 @@ TEST(gate_scripts, a_third_process_takes_over_the_number_of_a_dead_one) {
 TEST(gate_scripts, three_processes_at_two_slots) {
   holds({.processes = 3, .members = 3, .k = 2, .acts = 1, .among = acts("b")}, 0);
 }
+TEST(gate_scripts, pausing_and_resuming) {  // without deaths: a gate whose pauser died stays paused
+  holds({.processes = 2, .members = 2, .k = 1, .acts = 2, .among = acts("abm")}, 0);
+}
+TEST(gate_scripts, a_waiter_dismissed) {
+  holds({.processes = 3, .members = 3, .k = 1, .acts = 1, .among = acts("bn")}, 0);
+}
 TEST(gate_scripts, newcomers_may_pass_the_queue_twice) {
   holds({.processes = 2, .members = 2, .k = 1, .acts = 2, .overtakings = 2, .among = acts("ab")}, 1);
 }
