@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the catalogue says about an algorithm. catalog.hpp has the table; what is here knows no algorithm.
+/// What the catalogue says about an algorithm. The papers' files beside this have the rows, catalog.hpp the table; what is
+/// here knows no algorithm.
 
 #include <array>
 #include <limits>
@@ -107,10 +108,10 @@ enum class symmetry {
 };
 
 struct row {
-  std::string_view id;
-  std::string_view title;
-  std::string_view paper;
-  std::string_view figure;
+  std::string_view id{};
+  std::string_view title{};
+  std::string_view paper{};
+  std::string_view figure{};
   std::string_view theorem{};
   primitive primitives = reads_and_writes;
   limits allowed{};
