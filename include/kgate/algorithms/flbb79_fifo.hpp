@@ -68,18 +68,11 @@ class fifo_system {
           answer(v, w);
         else if (v.colours[w.mine.colour].called)
           take_call(v, w);
-        if (const int at = place_of(v, w.mine); at >= 0 && at < v.enabled) {
-          v.exposed[static_cast<std::size_t>(at)].is = place::inside;
-          w = {};
-          w.where = region::critical;
-          w.mine = {v.exposed[static_cast<std::size_t>(at)].colour, v.exposed[static_cast<std::size_t>(at)].name};
-        }
+        enter_if_enabled(v, w);
         break;
       case region::critical:
       case region::exit:
-        for (std::size_t i = 0; i < v.length; ++i)
-          if (v.exposed[i].colour == w.mine.colour && v.exposed[i].name == w.mine.number) v.exposed[i].is = place::left;
-        w = {};
+        leave(v, w);
         break;
     }
   }
@@ -153,6 +146,20 @@ class fifo_system {
       if (v.exposed[i].colour == t.colour && v.exposed[i].name == name) return static_cast<int>(i);
     return -1;
   }
+  void enter_if_enabled(Value& v, Worker& w) const {
+    const int at = place_of(v, w.mine);
+    if (at < 0 || at >= v.enabled) return;
+    exposed_entry& mine = v.exposed[static_cast<std::size_t>(at)];
+    mine.is = place::inside;
+    w = {};
+    w.where = region::critical;
+    w.mine = {mine.colour, mine.name};
+  }
+  static void leave(Value& v, Worker& w) {
+    for (std::size_t i = 0; i < v.length; ++i)
+      if (v.exposed[i].colour == w.mine.colour && v.exposed[i].name == w.mine.number) v.exposed[i].is = place::left;
+    w = {};
+  }
   bool bit_of(long_name t, int i) const {
     return ((i < colour_bits_ ? t.colour >> i : t.number >> (i - colour_bits_)) & 1) != 0;
   }
@@ -206,6 +213,15 @@ class fifo_system {
   shifting shifts(const Value& v, const Supervisor& x) const;
   std::array<std::uint8_t, 3> unused_colours(const Value& v, const Supervisor& x) const;
   void say(fifo_talk& talk, line seen, const Supervisor& x, std::uint8_t& given) const;
+  void prepare(Supervisor& x, decision what, int fresh) const;
+  void hear(Supervisor& x, line seen) const;
+  void prepare(Value& v, const Supervisor& x) const;
+  static void cancel_talks(Value& v);
+  static void call_unmapped(Value& v, const Supervisor& x);
+  static void map_colour_of_head(Value& v, const Supervisor& x);
+  void reply(Value& v, const Supervisor& x) const;
+  void drop_left(Value& v, const Supervisor& x) const;
+  static void expose_head(Value& v, const Supervisor& x);
   static void forget_head(Supervisor& x) {
     std::move(x.hidden.begin() + 1, x.hidden.begin() + x.length, x.hidden.begin());
     std::move(x.mapped.begin() + 1, x.mapped.begin() + x.length, x.mapped.begin());
@@ -284,45 +300,15 @@ inline fifo_system::Supervisor fifo_system::newstate(Supervisor x, int t) const 
       if (t != 0) x.hidden[x.length++] = {x.issue, ++x.copied};  // F1
       x.at = Supervisor::program::prepare;
       break;
-    case Supervisor::program::prepare: {
-      const int what = t % 5, colours_given = t / 5;
-      if (what == end_of_talks) {
-        x.converses = false;
-        x.first = x.second = x.given = x.remaining = 0;
-        x.talks = {};
-      }
-      if (what == map_head || what == map_head_and_issue)
-        for (std::size_t i = 0; i < x.length; ++i)
-          x.mapped[i] = x.mapped[i] || x.hidden[i].colour == x.hidden[0].colour;
-      if (what == map_head_and_issue || what == converse) {
-        x.issue = static_cast<std::uint8_t>(colours_given / colours() / colours());
-        x.copied = 0;
-      }
-      if (what == converse) {
-        x.converses = true;
-        x.first = static_cast<std::uint8_t>(colours_given % colours());
-        x.second = static_cast<std::uint8_t>(colours_given / colours() % colours());
-        x.remaining = static_cast<std::uint8_t>(std::count(x.mapped.begin(), x.mapped.begin() + x.length, false));
-      }
+    case Supervisor::program::prepare:
+      prepare(x, static_cast<decision>(t % 5), t / 5);
       x.at = x.converses ? Supervisor::program::talk : Supervisor::program::shift;
       break;
-    }
-    case Supervisor::program::talk: {
-      fifo_talk& talk = x.talks[x.looks_at];
-      const line seen = static_cast<line>(t);
-      if (seen == line::done) {
-        std::replace(x.hidden.begin(), x.hidden.begin() + x.length, talk.old, talk.fresh);
-        --x.remaining;
-        talk = {};
-      } else {
-        std::uint8_t given = x.given;
-        say(talk, seen, x, given);
-        x.given = given;
-      }
+    case Supervisor::program::talk:
+      hear(x, static_cast<line>(t));
       x.looks_at = static_cast<std::uint8_t>((x.looks_at + 1) % k_);
       x.at = x.looks_at == 0 ? Supervisor::program::enable : Supervisor::program::talk;
       break;
-    }
     case Supervisor::program::shift:
       if (t != 0) forget_head(x);
       x.at = Supervisor::program::enable;
@@ -332,6 +318,41 @@ inline fifo_system::Supervisor fifo_system::newstate(Supervisor x, int t) const 
       break;
   }
   return x;
+}
+
+/// The supervisor's own part of what `prepare` decides; `fresh` codes the three unused colours.
+inline void fifo_system::prepare(Supervisor& x, decision what, int fresh) const {
+  if (what == end_of_talks) {
+    x.converses = false;
+    x.first = x.second = x.given = x.remaining = 0;
+    x.talks = {};
+  }
+  if (what == map_head || what == map_head_and_issue)
+    for (std::size_t i = 0; i < x.length; ++i) x.mapped[i] = x.mapped[i] || x.hidden[i].colour == x.hidden[0].colour;
+  if (what == map_head_and_issue || what == converse) {
+    x.issue = static_cast<std::uint8_t>(fresh / colours() / colours());
+    x.copied = 0;
+  }
+  if (what == converse) {
+    x.converses = true;
+    x.first = static_cast<std::uint8_t>(fresh % colours());
+    x.second = static_cast<std::uint8_t>(fresh / colours() % colours());
+    x.remaining = static_cast<std::uint8_t>(std::count(x.mapped.begin(), x.mapped.begin() + x.length, false));
+  }
+}
+
+/// The supervisor's own part of a step of the conversation it looks at.
+inline void fifo_system::hear(Supervisor& x, line seen) const {
+  fifo_talk& talk = x.talks[x.looks_at];
+  if (seen == line::done) {
+    std::replace(x.hidden.begin(), x.hidden.begin() + x.length, talk.old, talk.fresh);
+    --x.remaining;
+    talk = {};
+  } else {
+    std::uint8_t given = x.given;
+    say(talk, seen, x, given);
+    x.given = given;
+  }
 }
 
 /// What the supervisor makes of a line, on its own side: a bit heard, a bit said.
@@ -353,70 +374,16 @@ inline fifo_system::Value fifo_system::newval(Value v, const Supervisor& x) cons
   switch (x.at) {
     case Supervisor::program::copy:
       break;
-    case Supervisor::program::prepare: {
-      const decision what = prepares(v, x);
-      if (what == end_of_talks) {
-        for (line& each : v.talk) {
-          if (each == line::call) each = line::idle;
-          if (each != line::idle) each = line::cancel;
-        }
-        for (colour_state& each : v.colours) each.called = false;
-        break;
-      }
-      if (what == nothing) break;
-      const auto fresh = what == map_head ? std::array<std::uint8_t, 3>{} : unused_colours(v, x);
-      if (what == converse) {
-        for (std::size_t i = 0; i < x.length; ++i)
-          if (!x.mapped[i]) v.colours[x.hidden[i].colour].called = true;
-      } else {
-        std::array<std::uint8_t, name_map::members_max> numbers{};
-        std::size_t members = 0;
-        for (std::size_t i = 0; i < x.length; ++i)
-          if (x.hidden[i].colour == x.hidden[0].colour) numbers[members++] = x.hidden[i].number;
-        v.colours[x.hidden[0].colour].map = name_map::of(numbers, static_cast<int>(members));  // F2
-      }
-      if (what != map_head) {
-        v.issue = fresh[2];
-        v.number = 0;
-      }
+    case Supervisor::program::prepare:
+      prepare(v, x);
       break;
-    }
-    case Supervisor::program::talk: {
-      line& at = v.talk[x.looks_at];
-      fifo_talk talk = x.talks[x.looks_at];
-      std::uint8_t given = x.given;
-      if (at == line::idle) {
-        at = line::call;
-      } else if (at == line::done) {
-        at = line::idle;
-      } else if (at == line::up0 || at == line::up1 || at == line::got) {
-        say(talk, at, x, given);
-        at = talk.at != fifo_talk::stage::sends  ? line::want
-             : bit_of(talk.fresh, talk.bits - 1) ? line::down1
-                                                 : line::down0;
-      }
+    case Supervisor::program::talk:
+      reply(v, x);
       break;
-    }
     case Supervisor::program::shift: {
       const shifting s = shifts(v, x);
-      if (s.drops) {
-        const auto end = v.exposed.begin() + v.length;
-        const auto gone =
-            std::find_if(v.exposed.begin(), end, [](const exposed_entry& e) { return e.is == place::left; });
-        const std::uint8_t colour = gone->colour;
-        std::move(gone + 1, end, gone);
-        v.exposed[--v.length] = {};
-        --v.enabled;  // F3
-        const bool held =
-            hidden_with(x, colour) > 0 || std::any_of(v.exposed.begin(), v.exposed.begin() + v.length,
-                                                      [&](const exposed_entry& e) { return e.colour == colour; });
-        if (!held) v.colours[colour].map = {};
-      }
-      if (s.takes) {
-        const long_name head = x.hidden[0];
-        const auto name = static_cast<std::uint8_t>(v.colours[head.colour].map.short_of(head.number));
-        v.exposed[v.length++] = {head.colour, name, place::waits};
-      }
+      if (s.drops) drop_left(v, x);
+      if (s.takes) expose_head(v, x);
       break;
     }
     case Supervisor::program::enable:
@@ -424,6 +391,79 @@ inline fifo_system::Value fifo_system::newval(Value v, const Supervisor& x) cons
       break;
   }
   return v;
+}
+
+/// What `prepare` decides, as the processes see it.
+inline void fifo_system::prepare(Value& v, const Supervisor& x) const {
+  const decision what = prepares(v, x);
+  if (what == nothing) return;
+  if (what == end_of_talks) return cancel_talks(v);
+  const auto fresh = what == map_head ? std::array<std::uint8_t, 3>{} : unused_colours(v, x);
+  if (what == converse)
+    call_unmapped(v, x);
+  else
+    map_colour_of_head(v, x);
+  if (what == map_head) return;
+  v.issue = fresh[2];
+  v.number = 0;
+}
+
+inline void fifo_system::cancel_talks(Value& v) {
+  for (line& each : v.talk) {
+    if (each == line::call) each = line::idle;
+    if (each != line::idle) each = line::cancel;
+  }
+  for (colour_state& each : v.colours) each.called = false;
+}
+
+inline void fifo_system::call_unmapped(Value& v, const Supervisor& x) {
+  for (std::size_t i = 0; i < x.length; ++i)
+    if (!x.mapped[i]) v.colours[x.hidden[i].colour].called = true;
+}
+
+inline void fifo_system::map_colour_of_head(Value& v, const Supervisor& x) {
+  std::array<std::uint8_t, name_map::members_max> numbers{};
+  std::size_t members = 0;
+  for (std::size_t i = 0; i < x.length; ++i)
+    if (x.hidden[i].colour == x.hidden[0].colour) numbers[members++] = x.hidden[i].number;
+  v.colours[x.hidden[0].colour].map = name_map::of(numbers, static_cast<int>(members));  // F2
+}
+
+/// The supervisor's word on the line of the conversation it looks at.
+inline void fifo_system::reply(Value& v, const Supervisor& x) const {
+  line& at = v.talk[x.looks_at];
+  fifo_talk talk = x.talks[x.looks_at];
+  std::uint8_t given = x.given;
+  if (at == line::idle) {
+    at = line::call;
+  } else if (at == line::done) {
+    at = line::idle;
+  } else if (at == line::up0 || at == line::up1 || at == line::got) {
+    say(talk, at, x, given);
+    at = talk.at != fifo_talk::stage::sends  ? line::want
+         : bit_of(talk.fresh, talk.bits - 1) ? line::down1
+                                             : line::down0;
+  }
+}
+
+/// Takes the first that has left out of the exposed part; a colour that nobody holds loses its map.
+inline void fifo_system::drop_left(Value& v, const Supervisor& x) const {
+  const auto end = v.exposed.begin() + v.length;
+  const auto gone = std::find_if(v.exposed.begin(), end, [](const exposed_entry& e) { return e.is == place::left; });
+  const std::uint8_t colour = gone->colour;
+  std::move(gone + 1, end, gone);
+  v.exposed[--v.length] = {};
+  --v.enabled;  // F3
+  const bool held =
+      hidden_with(x, colour) > 0 || std::any_of(v.exposed.begin(), v.exposed.begin() + v.length,
+                                                [&](const exposed_entry& e) { return e.colour == colour; });
+  if (!held) v.colours[colour].map = {};
+}
+
+inline void fifo_system::expose_head(Value& v, const Supervisor& x) {
+  const long_name head = x.hidden[0];
+  const auto name = static_cast<std::uint8_t>(v.colours[head.colour].map.short_of(head.number));
+  v.exposed[v.length++] = {head.colour, name, place::waits};
 }
 
 /// flbb79-fifo

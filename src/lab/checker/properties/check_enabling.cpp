@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "lab/checker/properties/checking.hpp"
+
+namespace kgate::lab {
+
+void checking::about_enabling(property_result& r) {
+  if (request_.of.safe_registers) return undecided(r, "decided on atomic registers only");
+  if (explored_.exclusion != no_state) return by_state(r, explored_.exclusion, "more than k processes are inside");
+  if (!explored_.complete) return undecided(r, explored_.why);
+  if (!linked()) return undecided(r, watch_.why());
+  if (graph_->steps() != graph_->N()) return undecided(r, "decided for atomic registers only");
+  if (!enabling_) enabling_ = std::make_unique<enabling>(explored_, *graph_, watch_);
+  if (!enabling_->complete()) return undecided(r, watch_.why());
+  if (r.name == "kl-deadlock-free")
+    return by_lasso(r, find_group_deadlock(*graph_, *depths_, *enabling_, program_.k(), request_.crashes, watch_),
+                    "nobody changes regions any more although a place is neither taken nor allocated");
+  r.is = verdict::holds;
+  if (r.name == "l-queuelike")
+    if (const state_id s = find_exit_region(*graph_, *depths_); s != no_state)
+      return violated(r, s, "the exit takes more than one step");
+  if (r.name != "fifo-enabling")
+    if (const state_id s = find_not_full(*graph_, *depths_, *enabling_, program_.k()); s != no_state)
+      return violated(r, s,
+                      "the number of enabled processes is not that of the free places, or of those in their entry");
+  if (r.name != "l-full") fifo_enabling(r);
+}
+
+void checking::fifo_enabling(property_result& r) {
+  const std::optional<overtaking> found = find_overtaking(*graph_, *depths_, *enabling_, watch_);
+  if (!found) {
+    if (!watch_.why().empty()) undecided(r, watch_.why());
+    return;
+  }
+  lasso run;
+  run.victim = found->victim;
+  violated(r, found->from,
+           fmt::format("process {} arrives and enters while process {} waits and is not enabled", found->overtaker,
+                       found->victim),
+           run);
+  r.counterexample->schedule.insert(r.counterexample->schedule.end(), found->steps.begin(), found->steps.end());
+}
+
+}  // namespace kgate::lab

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "lab/checker/properties/checking.hpp"
+
+namespace kgate::lab {
+
+void checking::doorway_order(property_result& r) {
+  if (!fairness_decidable(r)) return;
+  const doorways marks = doorways_of(program_);
+  if (marks == doorways::none)
+    return undecided(r,
+                     "not applicable: the algorithm's text marks no end of a doorway, so there is no order to respect");
+  const bool fife = r.name == "fife";
+  if (fife && !enabledness_known()) return undecided(r, watch_.why());
+  const fairness_result found =
+      fife ? find_fife_violation(explored_, *graph_, *enabled_, watch_, request_.limits.threads)
+           : find_kfcfs_violation(explored_, *graph_, watch_, request_.limits.threads);
+  if (!found.found) return by_completeness(r, found);
+  const unfair_run& run = *found.found;
+  const int victim = std::countr_zero(run.overtaken);
+  if (fife)
+    unfair(r, run, victim,
+           fmt::format("process {1} started after process {0} was past its doorway and got inside; process {0} can "
+                       "be kept out for ever",
+                       victim, run.by));
+  else
+    unfair(
+        r, run, -1,
+        fmt::format("process {} started after k others ({}) were past their doorways and got inside before any of them",
+                    run.by, fmt::join(members(run.overtaken), ", ")));
+}
+
+void checking::bounded_waiting(property_result& r) {
+  if (!fairness_decidable(r)) return;
+  if (!enabledness_known()) return undecided(r, watch_.why());
+  const waiting_result found = find_waiting_bound(explored_, *graph_, *depths_, *enabled_, watch_);
+  if (found.found) {
+    const int victim = std::countr_zero(found.found->overtaken);
+    return unfair(r, *found.found, victim,
+                  fmt::format("process {} gets in again and again while process {} waits and is never enabled",
+                              found.found->by, victim));
+  }
+  by_completeness(r, found);
+  if (r.is != verdict::holds) return;
+  r.figures.emplace_back("b", found.b);
+  if (found.b >= waiting_bound_max) return undecided(r, "larger bounds are not counted");
+  const int passages = program_.options().passages;
+  if (passages > 0 && found.b >= passages)
+    undecided(r, fmt::format("with {} passages each nobody can be overtaken more often by the same process", passages));
+}
+
+bool checking::fairness_decidable(property_result& r) {
+  if (!explored_.complete)
+    undecided(r, explored_.why);
+  else if (request_.symmetry)
+    undecided(r, "who is enabled is decided without symmetry only");
+  else if (!linked())
+    undecided(r, watch_.why());
+  else if (explored_.store->bytes(explored_.states) + graph_->bytes() +
+               fairness_bytes(*graph_, request_.limits.threads) >
+           request_.limits.memory_max)
+    undecided(r, "memory limit reached");
+  else
+    return true;
+  return false;
+}
+
+bool checking::enabledness_known() {
+  if (!enabled_) enabled_ = std::make_unique<enabledness>(*graph_, watch_, request_.limits.threads);
+  return enabled_->complete();
+}
+
+void checking::by_completeness(property_result& r, const fairness_result& found) {
+  if (!found.complete) return undecided(r, watch_.why());
+  r.is = verdict::holds;
+}
+
+void checking::unfair(property_result& r, const unfair_run& run, int victim, const std::string& what) {
+  violated(r, run.from, what);
+  trace& t = *r.counterexample;
+  t.victim = victim;
+  if (run.loop >= 0) t.loop = static_cast<int>(t.schedule.size()) + run.loop;
+  append(t.schedule, run.steps);
+}
+
+void checking::append(std::vector<int>& schedule, const std::vector<int>& steps) const {
+  for (const int i : steps) schedule.push_back(scheduled(graph_->owner(i), graph_->choice(i)));
+}
+
+}  // namespace kgate::lab
