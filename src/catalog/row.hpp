@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the catalogue says about an algorithm. The papers' files beside this have the rows, catalog.hpp the table; what is
-/// here knows no algorithm.
+/// What the catalogue says about an algorithm. The papers' files beside this have the rows, catalog.hpp the table; what
+/// is here knows no algorithm.
 
 #include <array>
 #include <limits>
