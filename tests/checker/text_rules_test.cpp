@@ -4,7 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <functional>
 #include <memory>
+#include <stdexcept>
+#include <string>
 
 #include "checker/toy_algorithms.hpp"
 #include "kgate/detail/fixed_array.hpp"
@@ -18,12 +23,13 @@ using Process = M::Process;
 
 /// What is said about a text of which nothing can be decided.
 template <class Text>
-std::string complaint(int N = 2) {
+std::string complaint(int N = 2, const std::function<void(check_request&)>& adapt = {}) {
   try {
     program p(make_model<Text>(N, N), N, N, {});
     check_request request;
     request.of = {"toy", N, N, 0, {}};
     request.properties = {"k-exclusion", "starvation-free"};
+    if (adapt) adapt(request);
     const check_result r = check(p, request);
     for (const property_result& one : r.properties) EXPECT_EQ(one.is, verdict::undecided) << one.name;
     return r.properties.at(0).why;
@@ -178,6 +184,95 @@ struct rarely_forgetful {
 };
 TEST(TextRules, WhatIsUsedAfterHundredsOfPassagesIsNotForgotten) {
   EXPECT_COMPLAINT(complaint<rarely_forgetful>(2), "forgets what it uses");
+}
+
+/// Favours process 0, by an access that the others do not make.
+struct favours_process_0 : one_word {
+  favours_process_0(M::Memory& memory, int, int) : one_word(memory) {}
+  void acquire(Process& p, Private&) {
+    if (p.id().value == 0)
+      X.read(p["1"]);
+    else
+      X.write(p["2"], 1);
+  }
+  void release(Process& p, Private&) { X.write(p["3"], 0); }
+};
+/// The same by the value it writes: all processes stand at the same labels.
+struct writes_its_number : one_word {
+  writes_its_number(M::Memory& memory, int, int) : one_word(memory) {}
+  void acquire(Process& p, Private&) { X.write(p["1"], static_cast<int>(p.id().value) + 1); }
+  void release(Process& p, Private&) { X.read(p["2"]); }
+};
+TEST(TextRules, SymmetryIsNotClaimedWrongly) {
+  const auto by_symmetry = [](check_request& r) { r.symmetry = true; };
+  const std::string said = complaint<favours_process_0>(3, by_symmetry);
+  EXPECT_COMPLAINT(said, "not symmetric in its processes");
+  EXPECT_COMPLAINT(said, "label 1");
+  EXPECT_COMPLAINT(complaint<writes_its_number>(3, by_symmetry), "not symmetric in its processes");
+}
+
+/// Polls, and remembers how often.
+struct polls_and_remembers : one_word {
+  polls_and_remembers(M::Memory& memory, int, int) : one_word(memory) {}
+  void acquire(Process& p, Private&) {
+    while (X.read(p["1"]) != 0) p.pause();
+    X.write(p["2"], 1);
+  }
+  void release(Process& p, Private&) { X.write(p["3"], 0); }
+};
+TEST(TextRules, PollingForgets) {
+  const std::string said = complaint<polls_and_remembers>(2, [](check_request& r) { r.limits.seconds_max = 1; });
+  EXPECT_COMPLAINT(said, "without forgetting any");
+  EXPECT_COMPLAINT(said, "label 1");
+}
+
+/// Loops without any call on the machine, which nothing inside the run can end; before its first access or after it.
+template <bool AtOnce>
+struct silent_loop : one_word {
+  silent_loop(M::Memory& memory, int, int) : one_word(memory) {}
+  struct found {};
+  void acquire(Process& p, Private&) {
+    if (!AtOnce) X.read(p["1"]);
+    while (!over.load()) {
+    }
+    throw found{};
+  }
+  void release(Process& p, Private&) { X.write(p["2"], 1); }
+  static inline std::atomic<bool> over{false};
+};
+
+/// What the watch says of a run without end. `hurry`: the user has asked to stop.
+template <class Text>
+std::string said_of_endless_run(std::chrono::milliseconds run_max, bool hurry) {
+  std::string said;
+  const std::atomic<bool> asked{hurry};
+  program_options options;
+  options.monitor = std::make_shared<run_monitor>();
+  const endless_run_watch watch(*options.monitor, {.run_max = run_max, .hurry = &asked}, [&](const std::string& what) {
+    said = what;
+    Text::over = true;  // lets the test go on
+  });
+  try {
+    program p(make_model<Text>(2, 2), 2, 2, options);
+    check_request request;
+    request.of = {"toy", 2, 2, 0, {}};
+    request.properties = {"k-exclusion"};
+    check(p, request);
+    ADD_FAILURE() << "the loop has ended";
+  } catch (const typename Text::found&) {
+  }
+  Text::over = false;
+  return said;
+}
+TEST(TextRules, ALocalLoopWithoutEndIsFoundFromOutside) {
+  using std::chrono::milliseconds;
+  for (const bool hurry : {false, true}) {
+    const milliseconds run_max = hurry ? milliseconds(2000) : milliseconds(200);
+    const std::string later = said_of_endless_run<silent_loop<false>>(run_max, hurry);
+    EXPECT_COMPLAINT(later, "loops for ever without an access");
+    EXPECT_COMPLAINT(later, "label 1");
+    EXPECT_COMPLAINT(said_of_endless_run<silent_loop<true>>(run_max, hurry), "before its first access");
+  }
 }
 
 }  // namespace

@@ -123,7 +123,8 @@
     if (violated && !surprises)
       remark += v.kept_for_errors ? " (expected: the error it is kept for, docs/errata.md)" : " (not promised)";
     if (v.verdict === "undecided" && v.why) remark += ` (${v.why})`;
-    const shown = element("span", v.verdict);
+    const within = v.within_passages;
+    const shown = element("span", within ? `holds within ${within} passage${within === 1 ? "" : "s"}` : v.verdict);
     shown.classList.add(violated && !surprises ? "quiet" : ["holds", "violated"].includes(v.verdict) ? v.verdict : "undecided");
     return [shown, ` ${v.name}${remark}`];
   }

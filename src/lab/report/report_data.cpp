@@ -219,13 +219,14 @@ class gatherer {
         if (!decided) open.push_back(one.name);
         if (!decided && !list[at].is_null()) continue;  // the reason at the first size is the one to tell
         list[at] = {{"name", one.name},
-                    {"verdict", to_string(one.is)},
+                    {"verdict", verdict_id(one)},
                     {"N", N},
                     {"k", k},
                     {"promised", is_promised(algorithm, one.name, N, k, request.crashes)},
                     // Some entries are there for the error that is in them.
                     {"kept_for_errors", row.note.starts_with("for study")}};
         if (!one.why.empty()) list[at]["why"] = one.why;
+        if (one.within_passages > 0) list[at]["within_passages"] = one.within_passages;
         if (one.counterexample && example_.is_null()) example_ = to_json(*one.counterexample, checked);
       }
     }

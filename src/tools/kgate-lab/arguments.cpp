@@ -82,17 +82,20 @@ bool parse_memory(const std::string& text) {
   throw usage_error(fmt::format("--memory needs sc or safe, not '{}'", text));
 }
 
-std::unique_ptr<lab::program> make_program(const instance& of, const lab::program_name& name, int remember_accesses) {
+std::unique_ptr<lab::program> make_program(const instance& of, const lab::program_name& name,
+                                           lab::program_options options) {
   if (name.safe_registers && name.passages == 0)
     throw usage_error("safe registers need a limit on passages: --passages 1 or more");
   if (name.safe_registers && of.algorithm.primitives() != catalog::reads_and_writes)
     throw usage_error(fmt::format("safe registers can only be read and written, and {} needs {}", of.algorithm.id(),
                                   catalog::to_string(of.algorithm.primitives())));
+  options.passages = name.passages;
+  options.wrong = name.wrong;
   try {
     return std::make_unique<lab::program>(
         lab::make_model(of.algorithm, of.N, of.k,
                         name.safe_registers ? lab::safe_registers(of.N, name.passages) : lab::register_kind{}),
-        of.N, of.k, lab::program_options{name.passages, name.wrong, 0, remember_accesses});
+        of.N, of.k, std::move(options));
   } catch (const std::invalid_argument& e) {
     throw usage_error(e.what());
   } catch (const lab::text_error& e) {

@@ -39,9 +39,9 @@ instance checked_instance(const std::string& algorithm, long long N, long long k
 /// Whether the registers are safe: "safe", or "sc".
 bool parse_memory(const std::string& text);
 
-/// The program that a check or a trace speaks of.
+/// The program that a check or a trace speaks of; what `name` does not say is taken from `options`.
 std::unique_ptr<lab::program> make_program(const instance& of, const lab::program_name& name,
-                                           int remember_accesses = 0);
+                                           lab::program_options options = {});
 
 /// The property as check() names it.
 std::string parse_property(const std::string& text);

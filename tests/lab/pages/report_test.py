@@ -66,6 +66,13 @@ class ReportTest(unittest.TestCase):
             e => e.getAttribute("src") ?? e.getAttribute("href")).filter(n => !n.startsWith("#") && !n.startsWith("data:"))""")
         self.assertEqual(set(names), {"viewer.html"})
 
+    def test_progress_within_passages_is_not_said_to_hold(self):
+        verdicts = {v["name"]: v for a in self.data()["catalogue"] if a["passages"] > 0 for v in a["verdicts"]}
+        self.assertEqual(verdicts["starvation-free"]["verdict"], "holds-within-passages")
+        shown = self.browser.run("""return [...document.querySelectorAll("#verdicts span")].map(
+            span => [span.textContent, span.className])""")
+        self.assertIn(["holds within 1 passage", "undecided"], shown)
+
     def test_every_plot_is_drawn_and_named(self):
         plots = self.browser.run("""return [...document.querySelectorAll("svg.plot")].map(svg => ({
             id: svg.id, title: svg.querySelector("title").textContent, says: svg.querySelector("desc").textContent,

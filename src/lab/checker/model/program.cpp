@@ -70,14 +70,15 @@ program::outcome program::run(int p, const std::vector<code>& history,
 
 program::outcome program::run(int p, const std::vector<code>& history, const checker_machine::run_options& how) const {
   checker_machine::run_options watched = how;
-  if (how.monitor == nullptr) watched.monitor = &monitor_;
+  if (how.monitor == nullptr) watched.monitor = options_.monitor.get();
   checker_machine::Process process(pid(p), history, options_.wrong, watched);
-  monitor_.process.store(p, std::memory_order_relaxed);
-  monitor_.begun.fetch_add(1);
+  options_.monitor->process.store(p, std::memory_order_relaxed);
+  options_.monitor->label.store("", std::memory_order_relaxed);
+  options_.monitor->begun.fetch_add(1);
   const struct run_ends {
     run_monitor& of;
     ~run_ends() { of.ended.store(of.begun.load()); }
-  } ends{monitor_};
+  } ends{*options_.monitor};
   outcome result;
   try {
     model_->passage(process);

@@ -49,6 +49,8 @@ struct program_options {
   /// stops after so many accesses.
   int remember_accesses = 0;
   int deaths_max = 0;  ///< how many processes may die in a run, if the model says what a death does
+  /// Where runs of the text report of themselves, the first when the program is made.
+  std::shared_ptr<run_monitor> monitor = std::make_shared<run_monitor>();
 
   int passages_of(int p) const { return passages + (p == 0 ? first_more : 0); }
 };
@@ -95,7 +97,6 @@ class program {
   bool has_invariant() const { return static_cast<bool>(model_->invariant); }
   std::string broken_invariant(const state_view& s) const { return model_->invariant(s); }
 
-  const run_monitor& monitor() const { return monitor_; }
   /// Where p has observed most without forgetting: the accesses that lead there, and its label.
   std::pair<int, std::string> longest_memory(int p) const;
 
@@ -145,7 +146,6 @@ class program {
   program_options options_;
   std::string object_;  // what the algorithm's object must stay like
   bool stopped_early_ = false;
-  mutable run_monitor monitor_;
   mutable std::vector<automaton> automata_;
   std::mutex mutex_;
 };

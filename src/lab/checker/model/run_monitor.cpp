@@ -28,8 +28,9 @@ void endless_run_watch::watch() {
     }
     const bool hurry = limits_.hurry != nullptr && limits_.hurry->load();
     if (clock::now() - since < (hurry ? limits_.run_max / 10 : limits_.run_max)) continue;
-    endless_("process " + std::to_string(of_.process.load()) + " loops for ever without an access, after label " +
-             of_.label.load());
+    const std::string label = of_.label.load();
+    endless_("process " + std::to_string(of_.process.load()) + " loops for ever without an access, " +
+             (label.empty() ? "before its first access" : "after label " + label));
     return;
   }
 }

@@ -27,6 +27,7 @@
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 #include "tools/kgate-lab/system_memory.hpp"
+#include "tools/kgate-lab/watched_program.hpp"
 
 namespace kgate::tool {
 
@@ -133,14 +134,6 @@ plan make_plan(const command_options& a) {
 lab::check_result carry_out(lab::program& program, plan& p) {
   progress_line line;
   p.request.limits.interrupted = &catch_interrupts();
-  lab::endless_run_watch::limits within;
-  within.hurry = p.request.limits.interrupted;
-  if (const double most = p.request.limits.seconds_max; most > 0)
-    within.run_max = std::min(within.run_max, std::chrono::milliseconds(static_cast<long long>(most * 1000) + 500));
-  const lab::endless_run_watch watch(program.monitor(), within, [](const std::string& what) {
-    std::fputs(("kgate-lab: " + what + "\n").c_str(), stderr);
-    std::_Exit(static_cast<int>(exit_code::undecided));
-  });
   if (line.wanted()) p.request.limits.report = [&line](const lab::progress& now) { line.show(now); };
   try {
     return lab::check(program, p.request);
@@ -261,8 +254,10 @@ exit_code run(const command_options& a) {
   plan p = make_plan(a);
   std::optional<output_file> trace_file;
   if (a.trace) trace_file.emplace("--trace", *a.trace);
-  const auto made = make_program(
-      p.of, p.request.of, a.forget_nothing ? parse_number("--forget-nothing", *a.forget_nothing, 1, accesses_max) : 0);
+  lab::program_options options;
+  if (a.forget_nothing)
+    options.remember_accesses = parse_number("--forget-nothing", *a.forget_nothing, 1, accesses_max);
+  const watched_program made(p.of, p.request.of, p.request.limits.seconds_max, options);
   lab::program& program = *made;
   const lab::check_result result = carry_out(program, p);
   print(a.json ? machine_form(p, result, program).dump(2) + "\n" : human(p, result, program));

@@ -20,6 +20,7 @@
 #include "tools/kgate-lab/output/page_file.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
+#include "tools/kgate-lab/watched_program.hpp"
 
 namespace kgate::tool {
 
@@ -166,7 +167,7 @@ exit_code run(const command_options& a) {
   const instance of = checked(t);
   std::optional<page_file> page;
   if (a.html) page.emplace("--html", *a.html);
-  const auto made = make_program(of, t.of);
+  const watched_program made(of, t.of);
   lab::program& program = *made;
   std::string wrong;
   try {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A program whose text is watched from before its first run: a loop without end in it ends the tool, with a sentence
+/// that names the label.
+
+#include <memory>
+
+#include "lab/checker/model/program.hpp"
+#include "lab/checker/model/run_monitor.hpp"
+#include "tools/kgate-lab/arguments.hpp"
+
+namespace kgate::tool {
+
+class watched_program {
+ public:
+  /// `seconds_max`: the time limit of what is to be done with it; 0: none. The first Ctrl-C is heeded too.
+  watched_program(const instance& of, const lab::program_name& name, double seconds_max = 0,
+                  lab::program_options options = {});
+
+  lab::program& operator*() const { return *program_; }
+
+ private:
+  std::shared_ptr<lab::run_monitor> monitor_;
+  std::unique_ptr<lab::endless_run_watch> watch_;
+  std::unique_ptr<lab::program> program_;
+};
+
+}  // namespace kgate::tool
