@@ -2,8 +2,8 @@
 #pragma once
 
 /// The one table of the algorithms. Tests, tools, benchmarks and documents iterate over it: a new algorithm is a text
-/// in include/kgate/algorithms and an entry in the file of its paper. The id with "+names" behind it stands for figure 1
-/// of Anderson & Moir over it.
+/// in include/kgate/algorithms and an entry in the file of its paper. The id with "+names" behind it stands for
+/// figure 1 of Anderson & Moir over it.
 ///
 ///     catalog::for_each([](const catalog::row& row, auto tag) {
 ///       using Algorithm = typename decltype(tag)::template on<native<>>;
