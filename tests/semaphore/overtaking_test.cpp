@@ -24,7 +24,7 @@ overtaking_run worst(int N, int k, std::uint64_t steps) {
   return all;
 }
 
-// b, and the permits that were loose when the ticket was drawn: at most k.
+// b, and the permits that were bargeable when the ticket was drawn: at most k.
 template <int b>
 void stays_within(int N, int k) {
   const overtaking_run got = worst<observed_gate<b>>(N, k, 100'000);

@@ -136,8 +136,8 @@ TEST(semaphore_waiting, is_overtaken_by_nobody_under_fifo) {
   EXPECT_GT(got.most_admitted_meanwhile, 0U);
   EXPECT_LE(got.most_admitted_meanwhile, crowd + crowd_permits);
 }
-// Of b = 64, 48 are let loose while one is in line, and two may be loose when it comes; two that are inside and have
-// not told yet may be counted too.
+// Of b = 64, 48 are released for barging while one is in line, and two may be bargeable when it comes; two that are
+// inside and have not said so yet may be counted too.
 TEST(semaphore_waiting, is_overtaken_b_times_at_most) {
   kgate::statistics got;
   count_crowd<kgate::bounded_overtaking<64>>(got, 10000);

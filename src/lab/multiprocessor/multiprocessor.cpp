@@ -117,7 +117,7 @@ void multiprocessor::wake(line where) {
     p.waits = false;
     if (&c == running_ || !idle) continue;  // its processor has other work: it will be found at its turn
     c.time = std::max(c.time, running_->time);
-    if (due(c)) rotate(c);
+    if (quantum_over(c)) rotate(c);
     plan(c);
     limit_ = std::min(limit_, c.time + costs_.remote);
   }
@@ -171,7 +171,7 @@ void multiprocessor::run(const std::function<void(int)>& body) {
 void multiprocessor::look_at(processor_state& c, nanoseconds now, nanoseconds others) {
   c.time = std::max(c.time, now);
   process_state& p = current(c);
-  if (p.waits || due(c)) {
+  if (p.waits || quantum_over(c)) {
     rotate(c);
     return plan(c);
   }

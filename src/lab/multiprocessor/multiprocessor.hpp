@@ -99,7 +99,7 @@ class multiprocessor {
   nanoseconds turn_over(const processor_state& c) const {
     return c.ring.size() > 1 ? c.slot + turn() : timeline::never;
   }
-  bool due(const processor_state& c) const { return c.time >= turn_over(c); }
+  bool quantum_over(const processor_state& c) const { return c.time >= turn_over(c); }
   void wake(line where);
   void rotate(processor_state& c);
   void plan(const processor_state& c);
