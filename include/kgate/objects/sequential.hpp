@@ -65,7 +65,7 @@ constexpr bool reads_only([[maybe_unused]] const typename T::operation& op) noex
 template <class T>
 constexpr bool ordered_before(const T& a, const T& b) noexcept {
   if constexpr (std::is_floating_point_v<T>)
-    return a < b || (b != b && a == a);
+    return a < b || (b != b && a == a);  // NOLINT(misc-redundant-expression): whether it is a number
   else
     return a < b;
 }

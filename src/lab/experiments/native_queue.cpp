@@ -161,6 +161,7 @@ queue_point measure(shared_queue& q, int P, long operations, double seconds_max)
   int running = P;
   std::barrier start(P + 1);
   std::vector<std::jthread> threads;
+  threads.reserve(static_cast<std::size_t>(P));
   for (int t = 0; t < P; ++t)
     threads.emplace_back([&, t] {
       const long share = operations / P + (t < operations % P ? 1 : 0);

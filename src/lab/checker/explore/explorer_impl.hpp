@@ -143,7 +143,7 @@ class explorer {
     for (;;) {
       const std::size_t used = result_.states;
       const std::size_t limit = store_.capacity() / 4 * 3;
-      if (limit > used && (limit - used) / N >= std::max<std::size_t>(2 * piece, used / 64)) return (limit - used) / N;
+      if (limit > used && (limit - used) / N >= std::max(std::size_t{2} * piece, used / 64)) return (limit - used) / N;
       std::vector<id_range> present = used_;
       for (const worker& w : workers_) present.insert(present.end(), w.ids.made.begin(), w.ids.made.end());
       store_.grow(present, limits_.threads);

@@ -39,7 +39,7 @@ reserved_memory::~reserved_memory() {
 
 state_store::state_store(unsigned words, std::size_t bytes_max) : words_(words) {
   const std::size_t each = words * sizeof(std::uint64_t) + sizeof(state_id);
-  states_max_ = std::min<std::size_t>(bytes_max / each + 2 * chunk, no_state - 2 * chunk);
+  states_max_ = std::min<std::size_t>(bytes_max / each + std::size_t{2} * chunk, no_state - std::size_t{2} * chunk);
   record_memory_ = reserved_memory(states_max_ * words * sizeof(std::uint64_t));
   parent_memory_ = reserved_memory(states_max_ * sizeof(state_id));
   records_ = static_cast<std::uint64_t*>(record_memory_.data());

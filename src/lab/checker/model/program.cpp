@@ -100,7 +100,7 @@ program::outcome program::run_twice(int p, const std::vector<code>& history) con
   checker_machine::run_options how;
   how.forgets = options_.remember_accesses == 0;
   fill_stack(0x00);
-  const outcome first = run(p, history, how);
+  outcome first = run(p, history, how);
   if (model_->object != object_)
     throw text_error("process " + std::to_string(p) +
                      " changes a member of the algorithm's class, at or before label " + first.label +

@@ -168,6 +168,7 @@ liveness_result find_deadlock(const state_graph& g, const depths& d, int crashes
 
 liveness_result find_endless_exit(const state_graph& g, const depths& d, watch& w, int threads) {
   std::vector<question> questions;
+  questions.reserve(static_cast<std::size_t>(g.N()));
   for (int p = 0; p < g.N(); ++p) questions.push_back({0, p, question::kind::endless_exit});
   return ask(g, d, questions, w, threads);
 }

@@ -94,7 +94,7 @@ std::string judge_kfcfs(const trace& t, program& p) {
   follower run(t, p);
   std::size_t first = 0;
   bool last_enters = false;
-  const std::string wrong = run.follow(0, t.schedule.size(), [&](std::size_t, const step_record& r) {
+  std::string wrong = run.follow(0, t.schedule.size(), [&](std::size_t, const step_record& r) {
     last_enters = enters(r);
     first = run.order.before(r.process).size();
   });
