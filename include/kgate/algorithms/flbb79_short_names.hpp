@@ -12,6 +12,7 @@
 /// Memory model none
 /// Evidence     tests/algorithms/flbb79
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +29,7 @@ class name_map {
   /// The map for these numbers, which differ; numbers[r] gets the short name r+1.
   template <std::size_t Size>
   static name_map of(const std::array<std::uint8_t, Size>& numbers, int members) {
-    KGATE_EXPECTS(members <= members_max && members <= static_cast<int>(Size),
+    KGATE_EXPECTS(members <= std::min(members_max, static_cast<int>(Size)),
                   "a map of short names has at most 3 members");
     name_map map;
     for (int r = 0; r < members; ++r) {
