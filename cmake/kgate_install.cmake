@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: the headers and the library with what finds them (component development), and the
-# programs.
+# What `cmake --install` puts where: the headers and the library with what finds them (component development), the shared
+# library of the C interface (libraries), and the programs.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -10,6 +10,8 @@ set(kgate_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kgate)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/kgate DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 set_target_properties(kgate_gate PROPERTIES EXPORT_NAME gate)
 install(TARGETS kgate_headers kgate_gate EXPORT kgateTargets ARCHIVE COMPONENT development LIBRARY COMPONENT development)
+set_target_properties(kgate_c PROPERTIES EXPORT_NAME c)
+install(TARGETS kgate_c EXPORT kgateTargets LIBRARY COMPONENT libraries NAMELINK_COMPONENT development)
 install(EXPORT kgateTargets NAMESPACE kgate:: DESTINATION ${kgate_cmake_dir} COMPONENT development)
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/kgateConfig.cmake.in ${PROJECT_BINARY_DIR}/kgateConfig.cmake
@@ -26,6 +28,9 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY ${CMAKE_IN
 get_target_property(kgate_pc_library kgate_gate NAME)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/kgate.pc.in ${PROJECT_BINARY_DIR}/kgate.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/kgate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+
+configure_file(${CMAKE_CURRENT_LIST_DIR}/libkgate.pc.in ${PROJECT_BINARY_DIR}/libkgate.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/libkgate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
 # A program with its manual pages and what its shells complete.
 if(TARGET kgate_tool)

@@ -24,6 +24,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kgate/algorithms/gate_word.hpp"
@@ -159,6 +160,11 @@ class gate::member {
   [[nodiscard]] bool try_enter_until(std::chrono::time_point<Clock, Duration> time, int weight = 1) {
     return try_enter_for(detail::gates::time_until(time), weight);
   }
+  /// The same, or until `stop` is requested.
+  template <class Rep, class Period>
+  [[nodiscard]] bool try_enter_for(std::stop_token stop, std::chrono::duration<Rep, Period> time, int weight = 1) {
+    return enter_until_stopped(std::move(stop), deadline_after(detail::gates::saturated(time)), weight);
+  }
   void leave() {
     if (!leave_at_once()) leave_slowly();
   }
@@ -178,6 +184,7 @@ class gate::member {
   member(std::shared_ptr<shared> owner, unsigned number, detail::gates::state out);
   static std::int64_t deadline_after(std::chrono::nanoseconds time);
   void enter_slowly(int weight);
+  bool enter_until_stopped(std::stop_token stop, std::int64_t deadline_ns, int weight);
   bool enter_until(std::int64_t deadline_ns, int weight, const std::atomic<bool>* cancelled = nullptr);
   void leave_slowly();
   void part() noexcept;

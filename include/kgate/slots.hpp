@@ -72,6 +72,7 @@ class basic_slots {
   }
   /// Refuses everybody who waits or comes, by an exception or by nothing; those inside stay.
   void close() { permits_.close(); }
+  bool closed() const noexcept { return permits_.closed(); }
   /// Gives a slot back. One that is not taken stops the program.
   void release(std::ptrdiff_t number) {
     KGATE_EXPECTS(number >= 0 && number < size(), "release of a slot that does not exist");

@@ -224,12 +224,16 @@ std::int64_t gate::member::deadline_after(std::chrono::nanoseconds time) {
 void gate::member::enter_slowly(int weight) { enter_until(forever, weight); }
 
 bool gate::member::enter(std::stop_token stop, int weight) {
+  return enter_until_stopped(std::move(stop), forever, weight);
+}
+
+bool gate::member::enter_until_stopped(std::stop_token stop, std::int64_t deadline_ns, int weight) {
   std::atomic<bool> cancelled{false};
   std::stop_callback on_stop(stop, [&] {
     cancelled.store(true);
     shared_futex_wake(*state_);
   });
-  return enter_until(forever, weight, &cancelled);
+  return enter_until(deadline_ns, weight, &cancelled);
 }
 
 bool gate::member::enter_until(std::int64_t deadline_ns, int weight, const std::atomic<bool>* cancelled) {

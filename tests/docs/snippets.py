@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the documents to their word. Every ```cpp block of README.md, CONTRIBUTING.md and docs/ is compiled, and run if it
-has a main; every ./kgate and ./kgate-lab line of their ```sh blocks is run and must exit with 0, or with n if the line ends
+"""Holds the documents to their word. Every ```cpp and ```c block of README.md, CONTRIBUTING.md and docs/ is compiled, and run
+if it has a main; every ./kgate and ./kgate-lab line of their ```sh blocks is run and must exit with 0, or with n if the line ends
 in "# exit n" or "# exit n: why". Lines may be continued with a backslash. Gates are made in a folder that is thrown away.
 """
 import argparse
@@ -14,7 +14,8 @@ import tempfile
 from pathlib import Path
 
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.M | re.S)
-FLAGS = ["-std=c++20", "-O1", "-pthread", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+FLAGS = ["-O1", "-pthread", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+STANDARD = {"cpp": "-std=c++20", "c": "-std=c11"}
 SECONDS_MAX = 120
 
 
@@ -40,13 +41,15 @@ def fault(place, what, done):
     return f"{place}: {what}: exit code {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-3000:]}"
 
 
-def cpp_faults(place, text, compiler, include, library):
+def code_faults(place, language, text, compiler, include, library):
     with tempfile.TemporaryDirectory() as folder:
-        source, program = Path(folder, "snippet.cpp"), Path(folder, "snippet")
+        source, program = Path(folder, f"snippet.{language}"), Path(folder, "snippet")
         source.write_text(text)
         whole = re.search(r"^int main\(", text, re.M)
-        target = [*([library] if library else []), "-o", program] if whole else ["-fsyntax-only"]
-        done = run([compiler, *FLAGS, f"-I{include}", source, *target])
+        target = ["-o", program] if whole else ["-fsyntax-only"]
+        if whole and library:
+            target += [library, f"-Wl,-rpath,{Path(library).parent}"]
+        done = run([compiler, STANDARD[language], *FLAGS, f"-I{include}", source, *target])
         if done.returncode != 0:
             return [fault(place, "does not compile", done)]
         if whole:
@@ -74,14 +77,15 @@ def command_faults(place, command, wanted, programs, folder):
     return [] if done.returncode == wanted else [fault(place, f"{command} (wanted {wanted})", done)]
 
 
-def check(root, compiler, programs, library=None):
+def check(root, compiler, programs, library=None, c=("cc", None)):
     """The faults, and how many snippets of each kind were tried. Lines for a program that is not there are faults."""
     found, snippets, commands = [], 0, 0
     for page in pages(root):
         name = page.relative_to(root)
-        for line, text in blocks(page, "cpp"):
-            snippets += 1
-            found += cpp_faults(f"{name}:{line}", text, compiler, root / "include", library)
+        for language, by, linked in (("cpp", compiler, library), ("c", *c)):
+            for line, text in blocks(page, language):
+                snippets += 1
+                found += code_faults(f"{name}:{line}", language, text, by, root / "include", linked)
         for first, text in blocks(page, "sh"):
             with tempfile.TemporaryDirectory() as folder:  # one for a block: its lines build on each other
                 for line, command, wanted in commands_of(first, text):
@@ -96,10 +100,13 @@ def main():
     parser.add_argument("--compiler", default="c++")
     parser.add_argument("--programs", type=Path, required=True, help="where kgate and kgate-lab are")
     parser.add_argument("--library", type=Path, help="what programs are linked with")
+    parser.add_argument("--c-compiler", default="cc")
+    parser.add_argument("--c-library", type=Path, help="what programs in C are linked with")
     options = parser.parse_args()
-    found, snippets, commands = check(options.root, options.compiler, options.programs.resolve(), options.library)
+    found, snippets, commands = check(options.root, options.compiler, options.programs.resolve(), options.library,
+                                      (options.c_compiler, options.c_library))
     print("\n".join(found))
-    print(f"docs: {snippets} C++ snippets, {commands} commands, {len(found)} faults")
+    print(f"docs: {snippets} snippets of C++ and C, {commands} commands, {len(found)} faults")
     return 1 if found or snippets == 0 or commands == 0 else 0
 
 

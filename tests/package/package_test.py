@@ -41,7 +41,8 @@ class Package(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = Path(tempfile.mkdtemp(prefix="kgate-package-"))
         cls.prefix = cls.folder / "prefix"
-        run("cmake", "--install", BUILD, "--prefix", cls.prefix, "--component", "development")
+        for component in ("development", "libraries"):
+            run("cmake", "--install", BUILD, "--prefix", cls.prefix, "--component", component)
         include = cls.prefix / "include"
         cls.headers = sorted(str(h.relative_to(include)) for h in include.rglob("*.hpp"))
 
@@ -132,13 +133,22 @@ class Package(unittest.TestCase):
         source.write_text("".join(f"#include <{h}>\n" for h in headers))
         run(compiler, "-std=c++20", *WARNINGS, f"-I{self.prefix / 'include'}", "-fsyntax-only", source)
 
-    def test_c_header(self):
-        header = self.prefix / "include" / "kgate" / "kgate.h"
-        if not header.exists():
-            self.skipTest("no C header")
-        source = self.folder / "c.c"
-        source.write_text("#include <kgate/kgate.h>\n")
-        run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{self.prefix / 'include'}", "-fsyntax-only", source)
+    def test_c_program(self):
+        """By pkg-config and by find_package: a program in C needs the shared library and no C++."""
+        (pkgconfig,) = self.prefix.rglob("pkgconfig")
+        project = self.folder / "c"
+        project.mkdir()
+        (project / "main.c").write_text("#include <kgate/kgate.h>\nint main(void) {\n  kgate_gate *gate;\n"
+                                        '  return kgate_gate_open(&gate, "no/name", 1, NULL) == KGATE_BAD_NAME ? 0 : 1;\n}\n')
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(user C)\nfind_package(kgate REQUIRED CONFIG COMPONENTS c)\n"
+            "add_executable(user main.c)\ntarget_link_libraries(user PRIVATE kgate::c)\n")
+        if shutil.which("pkg-config"):
+            flags = run("env", f"PKG_CONFIG_PATH={pkgconfig}", "pkg-config", "--cflags", "--libs", "libkgate").split()
+            run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", project / "main.c", "-o", project / "by_flags", *flags)
+            run("env", f"LD_LIBRARY_PATH={pkgconfig.parent}", project / "by_flags")
+        run("cmake", "-G", "Ninja", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.build_and_run(project)
 
 
 if __name__ == "__main__":

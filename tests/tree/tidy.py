@@ -25,6 +25,7 @@ ROOMS = {
     "include/kgate": (["kgate"], False),
     "src/catalog": (["kgate", "catalog"], False),
     "src/gate": (["kgate", "gate"], False),
+    "src/c": (["kgate", "c"], False),
     "src/cluster": (["kgate", "cluster"], True),
     "src/lab": (["kgate/detail", "kgate/wait_policy.hpp", "catalog/row.hpp", "lab"], True),
     "src/tools/common": (["kgate/detail", "tools/common"], False),
@@ -38,7 +39,7 @@ ROOMS = {
 INSTANCES = re.compile(r"src/lab/(?:models/\w+|experiments/\w+_queue)\.cpp")
 INSTANTIATED = ["catalog", "kgate/algorithms", "kgate/objects", "kgate/resilient.hpp"]
 # Folders of ours: an include that starts with one of them is not another library.
-OWN = ("kgate/", "catalog/", "gate/", "cluster/", "lab/", "tools/", "tests/", "bench/")
+OWN = ("kgate/", "c/", "catalog/", "gate/", "cluster/", "lab/", "tools/", "tests/", "bench/")
 
 TOP = {".ci", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore", "CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md",
        "LICENSE", "README.md", "bench", "bindings", "cmake", "completions", "docs", "examples", "include", "kgate", "kgate-lab",

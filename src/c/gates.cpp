@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gates of the C interface.
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "c/border.hpp"
+#include "kgate/gate.hpp"
+
+using namespace kgate::c;
+
+struct kgate_gate {
+  kgate::gate gate;
+};
+struct kgate_member {
+  kgate::gate::member member;
+};
+
+namespace {
+
+/// A status with what its pointers lead to.
+struct kept_status : kgate_status {
+  kgate::gate_status from;
+  std::vector<kgate_participant> all;
+};
+
+std::vector<kgate_participant>& append(std::vector<kgate_participant>& to,
+                                       const std::vector<kgate::gate_participant>& from) {
+  using std::chrono::duration_cast;
+  using std::chrono::nanoseconds;
+  for (const kgate::gate_participant& p : from)
+    to.push_back({p.process, p.user, p.weight, p.slot, p.position,
+                  duration_cast<nanoseconds>(p.since.time_since_epoch()).count(), p.host.c_str(), p.command.c_str()});
+  return to;
+}
+
+kgate::gate_options options_of(const kgate_gate_options* from) {
+  kgate::gate_options to;
+  if (from == nullptr) return to;
+  const auto has = [&](const auto& field) {
+    return reinterpret_cast<const char*>(&field) + sizeof field <= reinterpret_cast<const char*>(from) + from->size;
+  };
+  if (has(from->directory) && from->directory != nullptr) to.directory = from->directory;
+  if (has(from->mode)) to.mode = from->mode;
+  if (has(from->group)) to.group = from->group;
+  if (has(from->overtakings)) to.overtakings = from->overtakings;
+  if (has(from->command) && from->command != nullptr) to.command = from->command;
+  return to;
+}
+
+}  // namespace
+
+int kgate_gate_open(kgate_gate** gate, const char* name, int slots, const kgate_gate_options* options) {
+  if (gate == nullptr || name == nullptr) return failed(KGATE_INVALID);
+  if (options != nullptr && (options->size < sizeof(std::size_t) || options->size > 4096))
+    return failed(KGATE_INVALID, "kgate_gate_options: size is not set; begin with KGATE_GATE_OPTIONS_INIT");
+  return guarded([&] {
+    *gate = new kgate_gate{kgate::gate(name, slots, options_of(options))};
+    return KGATE_OK;
+  });
+}
+void kgate_gate_close(kgate_gate* gate) {
+  const uncancellable whole;
+  delete gate;
+}
+int kgate_gate_slots(kgate_gate* gate, int* slots) {
+  if (gate == nullptr || slots == nullptr) return failed(KGATE_INVALID);
+  return guarded([&] {
+    *slots = gate->gate.slots();
+    return KGATE_OK;
+  });
+}
+int kgate_gate_resize(kgate_gate* gate, int slots) {
+  if (gate == nullptr) return failed(KGATE_INVALID);
+  return guarded([&] {
+    gate->gate.resize(slots);
+    return KGATE_OK;
+  });
+}
+int kgate_gate_remove(kgate_gate* gate, int forced) {
+  if (gate == nullptr) return failed(KGATE_INVALID);
+  return guarded([&]() -> int { return gate->gate.remove(forced != 0) ? KGATE_OK : failed(KGATE_IN_USE); });
+}
+
+int kgate_gate_join(kgate_gate* gate, kgate_member** member) {
+  if (gate == nullptr || member == nullptr) return failed(KGATE_INVALID);
+  return guarded([&] {
+    *member = new kgate_member{gate->gate.join()};
+    return KGATE_OK;
+  });
+}
+void kgate_part(kgate_member* member) {
+  const uncancellable whole;
+  delete member;
+}
+int kgate_enter(kgate_member* member, int weight) { return kgate_enter_within(member, weight, KGATE_FOREVER, nullptr); }
+int kgate_enter_within(kgate_member* member, int weight, int64_t nanoseconds, kgate_stop* stop) {
+  if (member == nullptr || member->member.inside()) return failed(KGATE_INVALID);
+  return guarded([&]() -> int {
+    kgate::gate::member& m = member->member;
+    if (nanoseconds < 0 && stop == nullptr) {
+      m.enter(weight);
+      return KGATE_OK;
+    }
+    if (m.try_enter(weight)) return KGATE_OK;
+    if (nanoseconds == 0) return failed(KGATE_TIMED_OUT);
+    const bool got = stop == nullptr ? m.try_enter_for(limit_of(nanoseconds), weight)
+                                     : m.try_enter_for(token_of(stop), limit_of(nanoseconds), weight);
+    return got ? KGATE_OK : gave_up(stop);
+  });
+}
+int kgate_leave(kgate_member* member) {
+  if (member == nullptr || !member->member.inside()) return failed(KGATE_INVALID);
+  return guarded([&] {
+    member->member.leave();
+    return KGATE_OK;
+  });
+}
+int kgate_inside(const kgate_member* member) { return member != nullptr && member->member.inside() ? 1 : 0; }
+int kgate_slot(kgate_member* member, int* slot) {
+  if (member == nullptr || slot == nullptr || !member->member.inside()) return failed(KGATE_INVALID);
+  return guarded([&] {
+    *slot = member->member.slot();
+    return KGATE_OK;
+  });
+}
+int kgate_slots_of(kgate_member* member, int* slots, size_t room, size_t* count) {
+  if (member == nullptr || (slots == nullptr && room > 0) || count == nullptr || !member->member.inside())
+    return failed(KGATE_INVALID);
+  return guarded([&] {
+    const std::vector<int> all = member->member.slots();
+    std::copy_n(all.begin(), std::min(room, all.size()), slots);
+    *count = all.size();
+    return KGATE_OK;
+  });
+}
+int kgate_token(kgate_member* member, uint64_t* token) {
+  if (member == nullptr || token == nullptr || !member->member.inside()) return failed(KGATE_INVALID);
+  return guarded([&] {
+    *token = member->member.token();
+    return KGATE_OK;
+  });
+}
+
+int kgate_gate_status(kgate_gate* gate, kgate_status** status) {
+  if (gate == nullptr || status == nullptr) return failed(KGATE_INVALID);
+  return guarded([&] {
+    auto kept = std::make_unique<kept_status>();
+    kept->from = gate->gate.status();
+    append(append(kept->all, kept->from.holders), kept->from.waiters);
+    kept->slots = kept->from.slots;
+    kept->free = kept->from.free;
+    kept->healed = kept->from.healed;
+    kept->holder_count = kept->from.holders.size();
+    kept->waiter_count = kept->from.waiters.size();
+    kept->holders = kept->all.data();
+    kept->waiters = kept->all.data() + kept->holder_count;
+    *status = kept.release();
+    return KGATE_OK;
+  });
+}
+void kgate_status_free(kgate_status* status) { delete static_cast<kept_status*>(status); }

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Semaphores and slots of the C interface.
+#include <cstddef>
+#include <optional>
+
+#include "c/border.hpp"
+#include "kgate/semaphore.hpp"
+#include "kgate/slots.hpp"
+
+using namespace kgate::c;
+
+struct kgate_semaphore {
+  kgate::semaphore permits;
+};
+struct kgate_slots {
+  kgate::slots slots;
+};
+
+namespace {
+
+bool weight_fits(std::ptrdiff_t permits) { return permits >= 1 && permits <= kgate::semaphore::max(); }
+
+/// Why the semaphore let nobody in within the limits.
+int refusal(const kgate_semaphore& s, std::ptrdiff_t permits, const kgate_stop* stop) {
+  if (s.permits.closed()) return failed(KGATE_CLOSED);
+  if (permits > s.permits.permits()) return failed(KGATE_TOO_HEAVY);
+  return gave_up(stop);
+}
+
+}  // namespace
+
+int kgate_semaphore_create(kgate_semaphore** semaphore, ptrdiff_t k) {
+  if (semaphore == nullptr) return failed(KGATE_INVALID);
+  return guarded([&] {
+    *semaphore = new kgate_semaphore{kgate::semaphore(k)};
+    return KGATE_OK;
+  });
+}
+void kgate_semaphore_destroy(kgate_semaphore* semaphore) { delete semaphore; }
+
+int kgate_acquire(kgate_semaphore* semaphore, ptrdiff_t permits) {
+  if (semaphore == nullptr || !weight_fits(permits)) return failed(KGATE_INVALID);
+  if (semaphore->permits.try_acquire(permits)) return KGATE_OK;
+  return guarded([&] {
+    semaphore->permits.acquire(permits);
+    return KGATE_OK;
+  });
+}
+int kgate_acquire_within(kgate_semaphore* semaphore, ptrdiff_t permits, int64_t nanoseconds, kgate_stop* stop) {
+  if (semaphore == nullptr || !weight_fits(permits)) return failed(KGATE_INVALID);
+  if (semaphore->permits.try_acquire(permits)) return KGATE_OK;
+  return guarded([&]() -> int {
+    const bool got =
+        nanoseconds != 0 && semaphore->permits.try_acquire_for(token_of(stop), limit_of(nanoseconds), permits);
+    return got ? KGATE_OK : refusal(*semaphore, permits, stop);
+  });
+}
+int kgate_release(kgate_semaphore* semaphore, ptrdiff_t permits) {
+  if (semaphore == nullptr || permits < 0 || permits > kgate::semaphore::max()) return failed(KGATE_INVALID);
+  semaphore->permits.release(permits);
+  return KGATE_OK;
+}
+int kgate_semaphore_resize(kgate_semaphore* semaphore, ptrdiff_t k) {
+  if (semaphore == nullptr) return failed(KGATE_INVALID);
+  return guarded([&] {
+    semaphore->permits.resize(k);
+    return KGATE_OK;
+  });
+}
+void kgate_semaphore_close(kgate_semaphore* semaphore) {
+  if (semaphore == nullptr) return;
+  const uncancellable whole;
+  semaphore->permits.close();
+}
+ptrdiff_t kgate_semaphore_permits(const kgate_semaphore* semaphore) {
+  return semaphore == nullptr ? 0 : semaphore->permits.permits();
+}
+ptrdiff_t kgate_semaphore_available(const kgate_semaphore* semaphore) {
+  return semaphore == nullptr ? 0 : semaphore->permits.available();
+}
+ptrdiff_t kgate_semaphore_waiters(const kgate_semaphore* semaphore) {
+  return semaphore == nullptr ? 0 : semaphore->permits.waiters();
+}
+
+int kgate_slots_create(kgate_slots** slots, ptrdiff_t k) {
+  if (slots == nullptr) return failed(KGATE_INVALID);
+  return guarded([&] {
+    *slots = new kgate_slots{kgate::slots(k)};
+    return KGATE_OK;
+  });
+}
+void kgate_slots_destroy(kgate_slots* slots) { delete slots; }
+int kgate_slots_acquire(kgate_slots* slots, ptrdiff_t* slot) {
+  if (slots == nullptr || slot == nullptr) return failed(KGATE_INVALID);
+  return guarded([&] {
+    *slot = slots->slots.acquire();
+    return KGATE_OK;
+  });
+}
+int kgate_slots_acquire_within(kgate_slots* slots, ptrdiff_t* slot, int64_t nanoseconds, kgate_stop* stop) {
+  if (slots == nullptr || slot == nullptr) return failed(KGATE_INVALID);
+  return guarded([&]() -> int {
+    const std::optional<std::ptrdiff_t> got = nanoseconds == 0
+                                                  ? slots->slots.try_acquire()
+                                                  : slots->slots.try_acquire_for(token_of(stop), limit_of(nanoseconds));
+    if (!got) return slots->slots.closed() ? failed(KGATE_CLOSED) : gave_up(stop);
+    *slot = *got;
+    return KGATE_OK;
+  });
+}
+int kgate_slots_release(kgate_slots* slots, ptrdiff_t slot) {
+  if (slots == nullptr || slot < 0 || slot >= slots->slots.size()) return failed(KGATE_INVALID);
+  slots->slots.release(slot);
+  return KGATE_OK;
+}
+void kgate_slots_close(kgate_slots* slots) {
+  if (slots == nullptr) return;
+  const uncancellable whole;
+  slots->slots.close();
+}
+ptrdiff_t kgate_slots_size(const kgate_slots* slots) { return slots == nullptr ? 0 : slots->slots.size(); }
+ptrdiff_t kgate_slots_available(const kgate_slots* slots) { return slots == nullptr ? 0 : slots->slots.available(); }
+ptrdiff_t kgate_slots_waiters(const kgate_slots* slots) { return slots == nullptr ? 0 : slots->slots.waiters(); }

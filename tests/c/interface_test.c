@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every call of kgate.h from C, with every code it can return; fork, pthread_cancel and killed holders. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kgate/kgate.h"
+
+#define CHECK(condition)                                                                                   \
+  do {                                                                                                     \
+    if (!(condition)) {                                                                                    \
+      fprintf(stderr, "%s:%d: %s (last error: %s)\n", __FILE__, __LINE__, #condition, kgate_last_error()); \
+      exit(1);                                                                                             \
+    }                                                                                                      \
+  } while (0)
+#define OK(call) CHECK((call) == KGATE_OK)
+
+static const int64_t millisecond = 1000000;
+
+static kgate_gate* open_gate(const char* name, int slots) {
+  kgate_gate* gate = NULL;
+  OK(kgate_gate_open(&gate, name, slots, NULL));
+  return gate;
+}
+static kgate_member* join(kgate_gate* gate) {
+  kgate_member* member = NULL;
+  OK(kgate_gate_join(gate, &member));
+  return member;
+}
+static int waits_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+static void sleep_for(int64_t nanoseconds) {
+  const struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+  nanosleep(&time, NULL);
+}
+
+static void texts(void) {
+  CHECK(strchr(kgate_version(), '.') != NULL);
+  for (int code = KGATE_OK; code <= KGATE_SYSTEM; ++code) {
+    CHECK(strlen(kgate_result_text(code)) > 3);
+    CHECK(strcmp(kgate_result_text(code), "unknown result") != 0);
+  }
+  CHECK(strcmp(kgate_result_text(-1), "unknown result") == 0);
+  CHECK(strcmp(kgate_result_text(KGATE_SYSTEM + 1), "unknown result") == 0);
+}
+
+static void gate_life(void) {
+  kgate_gate* gate = open_gate("life", 2);
+  kgate_member *a = join(gate), *b = join(gate), *c = join(gate);
+  int slot = -1, slots = 0;
+  uint64_t first = 0, second = 0;
+  OK(kgate_gate_slots(gate, &slots));
+  CHECK(slots == 2);
+  OK(kgate_enter(a, 1));
+  CHECK(kgate_inside(a) == 1 && kgate_inside(b) == 0);
+  OK(kgate_slot(a, &slot));
+  CHECK(slot == 0);
+  OK(kgate_token(a, &first));
+  OK(kgate_enter_within(b, 1, 0, NULL));
+  OK(kgate_slot(b, &slot));
+  CHECK(slot == 1);
+  OK(kgate_token(b, &second));
+  CHECK(second > first);
+  CHECK(kgate_enter_within(c, 1, 0, NULL) == KGATE_TIMED_OUT);
+  CHECK(kgate_enter_within(c, 1, 2 * millisecond, NULL) == KGATE_TIMED_OUT);
+  CHECK(kgate_gate_remove(gate, 0) == KGATE_IN_USE);
+
+  kgate_status* status = NULL;
+  OK(kgate_gate_status(gate, &status));
+  CHECK(status->slots == 2 && status->free == 0 && status->holder_count == 2 && status->waiter_count == 0);
+  CHECK(status->holders[0].process == getpid() && status->holders[0].slot == 0 && status->holders[0].since > 0);
+  CHECK(strlen(status->holders[1].host) > 0 && strlen(status->holders[1].command) > 0);
+  kgate_status_free(status);
+
+  CHECK(kgate_leave(a) == KGATE_OK && kgate_leave(b) == KGATE_OK);
+  OK(kgate_enter(c, 2));
+  int both[1] = {-1};
+  size_t count = 0;
+  OK(kgate_slots_of(c, both, 1, &count));
+  CHECK(count == 2 && both[0] == 0);
+  OK(kgate_slots_of(c, NULL, 0, &count));
+  CHECK(count == 2);
+  OK(kgate_leave(c));
+  OK(kgate_gate_resize(gate, 1));
+  CHECK(kgate_enter(c, 2) == KGATE_BAD_SLOTS);
+  kgate_part(a);
+  kgate_part(b);
+  kgate_part(c);
+  OK(kgate_gate_remove(gate, 0));
+  kgate_gate_close(gate);
+}
+
+static void gate_errors(void) {
+  kgate_gate* gate = NULL;
+  kgate_member* member = NULL;
+  int number = 0;
+  CHECK(kgate_gate_open(NULL, "x", 1, NULL) == KGATE_INVALID);
+  CHECK(kgate_gate_open(&gate, NULL, 1, NULL) == KGATE_INVALID);
+  CHECK(kgate_gate_open(&gate, "a/b", 1, NULL) == KGATE_BAD_NAME);
+  CHECK(strlen(kgate_last_error()) > 10);
+  CHECK(kgate_gate_open(&gate, "errors", 4096, NULL) == KGATE_BAD_SLOTS);
+  CHECK(kgate_gate_open(&gate, "absent", 0, NULL) == KGATE_NOT_FOUND);
+  kgate_gate_options options = KGATE_GATE_OPTIONS_INIT;
+  options.size = 1;
+  CHECK(kgate_gate_open(&gate, "errors", 1, &options) == KGATE_INVALID);
+  CHECK(gate == NULL);
+  options.size = sizeof options;
+  options.command = "somebody";
+  OK(kgate_gate_open(&gate, "errors", 1, &options));
+  kgate_gate* other = NULL;
+  CHECK(kgate_gate_open(&other, "errors", 2, NULL) == KGATE_WRONG_SLOTS);
+  CHECK(kgate_gate_slots(NULL, &number) == KGATE_INVALID && kgate_gate_slots(gate, NULL) == KGATE_INVALID);
+  CHECK(kgate_gate_resize(NULL, 1) == KGATE_INVALID && kgate_gate_resize(gate, 0) == KGATE_BAD_SLOTS);
+  CHECK(kgate_gate_remove(NULL, 0) == KGATE_INVALID && kgate_gate_status(gate, NULL) == KGATE_INVALID);
+  CHECK(kgate_gate_join(NULL, &member) == KGATE_INVALID && kgate_gate_join(gate, NULL) == KGATE_INVALID);
+  member = join(gate);
+  CHECK(kgate_enter(NULL, 1) == KGATE_INVALID && kgate_leave(NULL) == KGATE_INVALID);
+  CHECK(kgate_leave(member) == KGATE_INVALID && kgate_slot(member, &number) == KGATE_INVALID);
+  CHECK(kgate_enter(member, 0) == KGATE_BAD_SLOTS && kgate_enter(member, 2) == KGATE_BAD_SLOTS);
+  OK(kgate_enter(member, 1));
+  CHECK(kgate_enter(member, 1) == KGATE_INVALID);
+  CHECK(kgate_slot(member, NULL) == KGATE_INVALID && kgate_token(member, NULL) == KGATE_INVALID);
+  kgate_status* status = NULL;
+  OK(kgate_gate_status(gate, &status));
+  CHECK(strcmp(status->holders[0].command, "somebody") == 0);
+  kgate_status_free(status);
+  kgate_member* waits = join(gate);
+  OK(kgate_gate_remove(gate, 1));
+  CHECK(kgate_enter_within(waits, 1, 50 * millisecond, NULL) == KGATE_REMOVED);
+  kgate_part(waits);
+  kgate_part(member);
+  kgate_gate_close(gate);
+  kgate_gate_close(NULL);
+  kgate_part(NULL);
+  kgate_status_free(NULL);
+
+  char path[4096];
+  snprintf(path, sizeof path, "%s/foreign.gate", getenv("KGATE_DIR"));
+  FILE* file = fopen(path, "w");
+  CHECK(file != NULL && fputs("not a gate\n", file) >= 0 && fclose(file) == 0);
+  CHECK(kgate_gate_open(&gate, "foreign", 1, NULL) == KGATE_NOT_A_GATE);
+}
+
+struct waiter {
+  kgate_member* member;
+  kgate_semaphore* semaphore;
+  kgate_stop* stop;
+  int result;
+};
+static void* wait_at_gate(void* argument) {
+  struct waiter* w = argument;
+  w->result = kgate_enter_within(w->member, 1, KGATE_FOREVER, w->stop);
+  return NULL;
+}
+static void* wait_at_semaphore(void* argument) {
+  struct waiter* w = argument;
+  w->result = kgate_acquire_within(w->semaphore, 1, KGATE_FOREVER, w->stop);
+  return NULL;
+}
+
+static void stop_ends_waits(void) {
+  kgate_gate* gate = open_gate("stops", 1);
+  kgate_member *holder = join(gate), *waiting = join(gate);
+  kgate_semaphore* semaphore = NULL;
+  kgate_stop* stop = NULL;
+  OK(kgate_stop_create(&stop));
+  CHECK(kgate_stop_create(NULL) == KGATE_INVALID && kgate_stop_requested(stop) == 0);
+  OK(kgate_semaphore_create(&semaphore, 1));
+  OK(kgate_enter(holder, 1));
+  OK(kgate_acquire(semaphore, 1));
+  struct waiter one = {waiting, NULL, stop, -1}, other = {NULL, semaphore, stop, -1};
+  pthread_t a, b;
+  CHECK(pthread_create(&a, NULL, wait_at_gate, &one) == 0 && pthread_create(&b, NULL, wait_at_semaphore, &other) == 0);
+  sleep_for(20 * millisecond);
+  kgate_stop_request(stop);
+  CHECK(pthread_join(a, NULL) == 0 && pthread_join(b, NULL) == 0);
+  CHECK(one.result == KGATE_STOPPED && other.result == KGATE_STOPPED && kgate_stop_requested(stop) == 1);
+  CHECK(kgate_enter_within(waiting, 1, KGATE_FOREVER, stop) == KGATE_STOPPED);
+  kgate_stop_destroy(stop);
+  kgate_stop_destroy(NULL);
+  OK(kgate_release(semaphore, 1));
+  kgate_semaphore_destroy(semaphore);
+  kgate_part(holder);
+  kgate_part(waiting);
+  kgate_gate_close(gate);
+}
+
+static void semaphore_life(void) {
+  kgate_semaphore* s = NULL;
+  CHECK(kgate_semaphore_create(&s, 0) == KGATE_INVALID && kgate_semaphore_create(NULL, 1) == KGATE_INVALID);
+  OK(kgate_semaphore_create(&s, 3));
+  CHECK(kgate_semaphore_permits(s) == 3 && kgate_semaphore_available(s) == 3 && kgate_semaphore_waiters(s) == 0);
+  CHECK(kgate_acquire(NULL, 1) == KGATE_INVALID && kgate_acquire(s, 0) == KGATE_INVALID);
+  CHECK(kgate_acquire(s, 4) == KGATE_TOO_HEAVY && kgate_acquire_within(s, 4, 0, NULL) == KGATE_TOO_HEAVY);
+  OK(kgate_acquire(s, 2));
+  CHECK(kgate_acquire_within(s, 2, 0, NULL) == KGATE_TIMED_OUT);
+  CHECK(kgate_acquire_within(s, 2, millisecond, NULL) == KGATE_TIMED_OUT);
+  OK(kgate_release(s, 2));
+  OK(kgate_release(s, 0));
+  CHECK(kgate_release(s, -1) == KGATE_INVALID && kgate_release(NULL, 1) == KGATE_INVALID);
+  OK(kgate_semaphore_resize(s, 5));
+  CHECK(kgate_semaphore_resize(s, 0) == KGATE_INVALID && kgate_semaphore_resize(NULL, 1) == KGATE_INVALID);
+  OK(kgate_acquire_within(s, 5, KGATE_FOREVER, NULL));
+  struct waiter w = {NULL, s, NULL, -1};
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, wait_at_semaphore, &w) == 0);
+  while (kgate_semaphore_waiters(s) == 0) sleep_for(millisecond);
+  kgate_semaphore_close(s);
+  CHECK(pthread_join(thread, NULL) == 0 && w.result == KGATE_CLOSED);
+  CHECK(kgate_acquire(s, 1) == KGATE_CLOSED && kgate_semaphore_permits(s) == 0);
+  OK(kgate_release(s, 5));
+  kgate_semaphore_destroy(s);
+  kgate_semaphore_destroy(NULL);
+  kgate_semaphore_close(NULL);
+}
+
+static void slots_life(void) {
+  kgate_slots* s = NULL;
+  ptrdiff_t a = -1, b = -1, c = -1;
+  CHECK(kgate_slots_create(&s, 0) == KGATE_INVALID && kgate_slots_create(NULL, 1) == KGATE_INVALID);
+  OK(kgate_slots_create(&s, 2));
+  CHECK(kgate_slots_size(s) == 2 && kgate_slots_available(s) == 2 && kgate_slots_waiters(s) == 0);
+  CHECK(kgate_slots_acquire(NULL, &a) == KGATE_INVALID && kgate_slots_acquire(s, NULL) == KGATE_INVALID);
+  OK(kgate_slots_acquire(s, &a));
+  OK(kgate_slots_acquire_within(s, &b, 0, NULL));
+  CHECK(a != b && a + b == 1);
+  CHECK(kgate_slots_acquire_within(s, &c, 0, NULL) == KGATE_TIMED_OUT && c == -1);
+  CHECK(kgate_slots_acquire_within(s, &c, millisecond, NULL) == KGATE_TIMED_OUT && c == -1);
+  CHECK(kgate_slots_release(s, 2) == KGATE_INVALID && kgate_slots_release(NULL, 0) == KGATE_INVALID);
+  OK(kgate_slots_release(s, a));
+  kgate_slots_close(s);
+  CHECK(kgate_slots_acquire(s, &c) == KGATE_CLOSED && kgate_slots_acquire_within(s, &c, 0, NULL) == KGATE_CLOSED);
+  OK(kgate_slots_release(s, b));
+  kgate_slots_destroy(s);
+  kgate_slots_destroy(NULL);
+}
+
+static void child_may_only_close(void) {
+  kgate_gate* gate = open_gate("forked", 1);
+  kgate_member* member = join(gate);
+  OK(kgate_enter(member, 1));
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    int number = 0;
+    if (kgate_leave(member) != KGATE_FORKED || kgate_gate_slots(gate, &number) != KGATE_FORKED) _exit(1);
+    if (kgate_gate_resize(gate, 2) != KGATE_FORKED) _exit(2);
+    kgate_part(member);
+    kgate_gate_close(gate);
+    kgate_gate* own = NULL;
+    kgate_member* mine = NULL;
+    if (kgate_gate_open(&own, "forked", 1, NULL) != KGATE_OK || kgate_gate_join(own, &mine) != KGATE_OK) _exit(3);
+    _exit(kgate_enter_within(mine, 1, 0, NULL) == KGATE_TIMED_OUT ? 0 : 4);
+  }
+  CHECK(waits_for(child) == 0);
+  CHECK(kgate_inside(member) == 1);
+  OK(kgate_leave(member));
+  kgate_part(member);
+  kgate_gate_close(gate);
+}
+
+static void killed_holder_is_healed(void) {
+  kgate_gate* gate = open_gate("killed", 1);
+  int ready[2];
+  CHECK(pipe(ready) == 0);
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    kgate_gate* own = open_gate("killed", 1);
+    OK(kgate_enter(join(own), 1));
+    if (write(ready[1], "x", 1) != 1) _exit(1);
+    pause();
+  }
+  char byte = 0;
+  CHECK(read(ready[0], &byte, 1) == 1);
+  kgate_member* member = join(gate);
+  CHECK(kgate_enter_within(member, 1, 0, NULL) == KGATE_TIMED_OUT);
+  CHECK(kill(child, SIGKILL) == 0 && waits_for(child) == 128 + SIGKILL);
+  OK(kgate_enter(member, 1));
+  kgate_status* status = NULL;
+  OK(kgate_gate_status(gate, &status));
+  CHECK(status->healed >= 1 && status->holder_count == 1);
+  kgate_status_free(status);
+  kgate_part(member);
+  kgate_gate_close(gate);
+}
+
+static void cancel_waits_for_the_end(void) {
+  kgate_semaphore* s = NULL;
+  OK(kgate_semaphore_create(&s, 1));
+  OK(kgate_acquire(s, 1));
+  struct waiter w = {NULL, s, NULL, -1};
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, wait_at_semaphore, &w) == 0);
+  while (kgate_semaphore_waiters(s) == 0) sleep_for(millisecond);
+  CHECK(pthread_cancel(thread) == 0);
+  sleep_for(20 * millisecond);
+  CHECK(kgate_semaphore_waiters(s) == 1); /* no cancellation point: it still waits */
+  OK(kgate_release(s, 1));
+  CHECK(pthread_join(thread, NULL) == 0 && w.result == KGATE_OK);
+  OK(kgate_release(s, 1));
+  kgate_semaphore_destroy(s);
+}
+
+enum { workers = 4, rounds = 2000 };
+static kgate_slots* shared_slots;
+static int owner_of[2];
+static void* work(void* nothing) {
+  for (int i = 0; i < rounds; ++i) {
+    ptrdiff_t slot = -1;
+    OK(kgate_slots_acquire(shared_slots, &slot));
+    CHECK(__atomic_exchange_n(&owner_of[slot], 1, __ATOMIC_SEQ_CST) == 0);
+    __atomic_store_n(&owner_of[slot], 0, __ATOMIC_SEQ_CST);
+    OK(kgate_slots_release(shared_slots, slot));
+  }
+  return nothing;
+}
+static void threads_share(void) {
+  pthread_t threads[workers];
+  OK(kgate_slots_create(&shared_slots, 2));
+  for (int i = 0; i < workers; ++i) CHECK(pthread_create(&threads[i], NULL, work, NULL) == 0);
+  for (int i = 0; i < workers; ++i) CHECK(pthread_join(threads[i], NULL) == 0);
+  kgate_slots_destroy(shared_slots);
+}
+
+int main(void) {
+  char directory[] = "/tmp/kgate-c-XXXXXX";
+  CHECK(mkdtemp(directory) != NULL && setenv("KGATE_DIR", directory, 1) == 0);
+  texts();
+  gate_life();
+  gate_errors();
+  stop_ends_waits();
+  semaphore_life();
+  slots_life();
+  child_may_only_close();
+  killed_holder_is_healed();
+  cancel_waits_for_the_end();
+  threads_share();
+  char command[64];
+  snprintf(command, sizeof command, "rm -rf %s", directory);
+  CHECK(system(command) == 0);
+  puts("passed");
+  return 0;
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The binary interface of libkgate.so.1 is the one written down: its symbols, its codes and the shape of its structs.
+
+usage: symbols_test.py ROOT LIBRARY CC
+"""
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT, LIBRARY, CC = Path(), Path(), ""
+
+
+def output(*command):
+    return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True).stdout
+
+
+class Interface(unittest.TestCase):
+    def setUp(self):
+        self.header = (ROOT / "include/kgate/kgate.h").read_text()
+        self.kept = (ROOT / "tests/c/symbols.txt").read_text().splitlines()
+
+    def test_symbols_are_those_kept(self):
+        shown = {line.split()[2] for line in output("nm", "-D", "--defined-only", LIBRARY).splitlines() if " T " in line}
+        self.assertEqual(sorted(shown), [line for line in self.kept if line.startswith("kgate_") and "@" in line],
+                         "a symbol that leaves or changes breaks programs: the SONAME must change with it; "
+                         "a new one is added to tests/c/symbols.txt")
+
+    def test_symbols_are_those_of_the_header(self):
+        declared = set(re.findall(r"^KGATE_(?:API|CHECKED) [\w *]*?(kgate_\w+)\(", self.header, re.M))
+        self.assertEqual(sorted(declared), sorted(line.split("@")[0] for line in self.kept if "@" in line))
+
+    def test_soname(self):
+        self.assertIn("[libkgate.so.1]", output("readelf", "-d", LIBRARY))
+
+    def test_codes_and_structs_keep_their_numbers(self):
+        codes = re.findall(r"^  (KGATE_\w+) = \d+", self.header, re.M)
+        fields = {"kgate_gate_options": "size directory mode group overtakings command",
+                  "kgate_participant": "process user weight slot position since host command",
+                  "kgate_status": "slots free healed holder_count holders waiter_count waiters"}
+        lines = [f'printf("{c} %d\\n", {c});' for c in codes]
+        for struct, names in fields.items():
+            lines.append(f'printf("{struct} %zu\\n", sizeof({struct}));')
+            lines += [f'printf("{struct}.{n} %zu\\n", offsetof({struct}, {n}));' for n in names.split()]
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "numbers.c")
+            source.write_text('#include <stdio.h>\n#include "kgate/kgate.h"\nint main(void) {\n' + "\n".join(lines) + "\n}\n")
+            program = Path(folder, "numbers")
+            output(CC, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT}/include", source, "-o", program)
+            now = output(program).splitlines()
+        if sys.maxsize > 2**32:
+            self.assertEqual(now, [line for line in self.kept if re.match(r"KGATE_|kgate_\w+[. ]", line) and " " in line])
+
+
+if __name__ == "__main__":
+    ROOT, LIBRARY, CC = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    unittest.main(argv=[sys.argv[0], "-v"])
