@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""At most k at a time: processes, threads and commands; in order, each with a slot number, and nothing is lost when one of
+them is killed.
+
+    import kgate
+
+    with kgate.Gate("gpu", 4).enter(timeout=60) as slot:   # one of four, among all processes of this user
+        train(device=int(slot))
+
+A Gate is shared by processes and survives kill -9 of any of them; a Semaphore is for the threads of one process. Both serve
+those who wait in the order they came.
+"""
+from __future__ import annotations
+
+import datetime
+import functools
+import os
+import threading
+from dataclasses import dataclass
+from typing import Any, Callable, ParamSpec, TypeVar
+
+from . import _native
+from ._native import Permit, Semaphore
+
+__all__ = ["Gate", "Permit", "Semaphore", "Status", "Participant", "limit", "Error", "Closed", "TooHeavy", "BadName", "BadSlots",
+           "NotFound", "NoPermission", "WrongSlots", "NotAGate", "Damaged", "BadFilesystem", "InUse", "TooMany", "Removed",
+           "Forked"]
+__version__ = _native.version
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Error(Exception):
+    """What kgate refused; `code` is that of kgate.h, the text says what to do."""
+
+    code: int = _native.SYSTEM
+
+    @staticmethod
+    def _of(code: int, text: str) -> Exception:
+        kind = _KINDS.get(code)
+        if kind is None:
+            return ValueError(text) if code == _native.INVALID else Error(text)
+        return kind(text)
+
+
+class Closed(Error):
+    """The semaphore is closed."""
+
+    code = _native.CLOSED
+
+
+class TooHeavy(Error):
+    """More permits asked for than there are."""
+
+    code = _native.TOO_HEAVY
+
+
+class BadName(Error, ValueError):
+    """Not a name for a gate."""
+
+    code = _native.BAD_NAME
+
+
+class BadSlots(Error, ValueError):
+    """Not a number of slots, or a weight above it."""
+
+    code = _native.BAD_SLOTS
+
+
+class NotFound(Error):
+    """No such gate, and no size given to create it with."""
+
+    code = _native.NOT_FOUND
+
+
+class NoPermission(Error, PermissionError):
+    """The file or directory may not be used by this user."""
+
+    code = _native.NO_PERMISSION
+
+
+class WrongSlots(Error, ValueError):
+    """The gate exists with another number of slots."""
+
+    code = _native.WRONG_SLOTS
+
+
+class NotAGate(Error):
+    """The file is something else, or of another version."""
+
+    code = _native.NOT_A_GATE
+
+
+class Damaged(Error):
+    """The gate's file contradicts itself or has been cut off."""
+
+    code = _native.DAMAGED
+
+
+class BadFilesystem(Error):
+    """A file system whose mappings or locks are not shared by its users."""
+
+    code = _native.BAD_FILESYSTEM
+
+
+class InUse(Error):
+    """Not while somebody is inside or waits."""
+
+    code = _native.IN_USE
+
+
+class TooMany(Error):
+    """More participants than a gate can have."""
+
+    code = _native.TOO_MANY
+
+
+class Removed(Error):
+    """The gate was removed while it was used."""
+
+    code = _native.REMOVED
+
+
+class Forked(Error):
+    """It belongs to the parent process."""
+
+    code = _native.FORKED
+
+
+_KINDS: dict[int, type[Error]] = {
+    kind.code: kind for kind in (Closed, TooHeavy, BadName, BadSlots, NotFound, NoPermission, WrongSlots, NotAGate, Damaged,
+                                 BadFilesystem, InUse, TooMany, Removed, Forked)}
+_native._set_error_type(Error)
+
+
+@dataclass(frozen=True)
+class Participant:
+    """A process inside a gate or waiting for it. `command` is what that process wrote: nothing to show unescaped."""
+
+    process: int
+    user: int
+    weight: int
+    slot: int | None
+    position: int | None
+    since: datetime.datetime
+    host: str
+    command: str
+
+    @staticmethod
+    def _of(process: int, user: int, weight: int, slot: int, position: int, since: int, host: str, command: str) -> Participant:
+        when = datetime.datetime.fromtimestamp(since / 1e9, datetime.timezone.utc)
+        return Participant(process, user, weight, slot if slot >= 0 else None, position or None, when, host, command)
+
+
+@dataclass(frozen=True)
+class Status:
+    """Who is inside and who waits; `free` is below 0 while a gate that was made smaller has not emptied enough."""
+
+    slots: int
+    free: int
+    healed: int
+    holders: tuple[Participant, ...]
+    waiters: tuple[Participant, ...]
+
+
+class Gate(_native.Gate):
+    """The gate `name` of this user, created with `slots` if there is none; with slots = 0 it must exist.
+
+    Safe to use from many threads, after fork, and to send to other processes. `with gate:` is `with gate.enter():`, and may be
+    nested in different threads.
+    """
+
+    _inside: threading.local
+
+    def __init__(self, name: str, slots: int = 0, *, directory: str | os.PathLike[str] | None = None, mode: int = 0o600,
+                 group: int | None = None, overtake: int = 0, command: str | None = None) -> None:
+        super().__init__(name, slots, directory=directory, mode=mode, group=group, overtake=overtake, command=command)
+        self._inside = threading.local()
+
+    def status(self) -> Status:
+        """Who is inside and who waits, after healing dead members."""
+        slots, free, healed, holders, waiters = self._status()
+        return Status(slots, free, healed, tuple(Participant._of(*p) for p in holders), tuple(Participant._of(*p) for p in waiters))
+
+    def limit(self, weight: int = 1, timeout: float | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """A decorator: each call of the function is one passage through the gate."""
+
+        def decorate(function: Callable[P, R]) -> Callable[P, R]:
+            @functools.wraps(function)
+            def inside(*arguments: P.args, **keywords: P.kwargs) -> R:
+                with self.enter(weight, timeout):
+                    return function(*arguments, **keywords)
+
+            return inside
+
+        return decorate
+
+    def __enter__(self) -> Permit:
+        permit = self.enter()
+        self._inside.__dict__.setdefault("permits", []).append(permit)
+        return permit
+
+    def __exit__(self, *error: object) -> None:
+        self._inside.permits.pop().release()
+
+    def __repr__(self) -> str:
+        return f"kgate.Gate({self.name!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopened, (self.name, self.directory, self._command)
+
+
+def _reopened(name: str, directory: str | None, command: str | None) -> Gate:
+    return Gate(name, directory=directory, command=command)
+
+
+def limit(name: str, slots: int = 0, *, weight: int = 1, timeout: float | None = None,
+          directory: str | os.PathLike[str] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A decorator: at most `slots` calls of the function at a time, among all processes of this user. The gate is opened at the
+    first call."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        made: list[Gate] = []
+
+        @functools.wraps(function)
+        def inside(*arguments: P.args, **keywords: P.kwargs) -> R:
+            if not made:
+                made.append(Gate(name, slots, directory=directory))
+            with made[0].enter(weight, timeout):
+                return function(*arguments, **keywords)
+
+        return inside
+
+    return decorate

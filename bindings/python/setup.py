@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the compiled part with kgate's own sources inside, so that nothing else needs to be installed. With
+KGATE_SYSTEM=1 it is linked with the system's libkgate instead, as distributions want it.
+
+In a source distribution the sources are in `kgate-source`; in the tree they are two folders up and are copied there.
+"""
+import os
+import re
+import shutil
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
+
+HERE = Path(__file__).resolve().parent
+KEPT = HERE / "kgate-source"
+TREE = KEPT if KEPT.is_dir() else HERE.parent.parent
+
+
+def compiled(root):
+    return [*sorted((root / "src/gate").glob("*.cpp")), *sorted((root / "src/c").glob("*.cpp"))]
+
+
+def version():
+    numbers = re.findall(r"#define KGATE_VERSION_\w+ (\d+)", (TREE / "include/kgate/version.hpp").read_text())
+    return ".".join(numbers)
+
+
+class WithSources(sdist):
+    def make_release_tree(self, base_dir, files):
+        super().make_release_tree(base_dir, files)
+        kept = Path(base_dir, "kgate-source")
+        shutil.copytree(TREE / "include", kept / "include", dirs_exist_ok=True)
+        for room in ("gate", "c"):
+            shutil.copytree(TREE / "src" / room, kept / "src" / room, dirs_exist_ok=True)
+        shutil.copy(TREE / "LICENSE", base_dir)
+
+
+class WithLibrary(build_ext):
+    """The sources of the library are C++20, the module itself is C."""
+
+    def build_extension(self, ext):
+        if not os.environ.get("KGATE_SYSTEM"):
+            root = Path(os.path.relpath(TREE, HERE))
+            folders = [str(root / "include"), str(root / "src")]
+            ext.include_dirs += folders
+            ext.language = "c++"
+            ext.extra_objects += self.compiler.compile(
+                [str(p) for p in compiled(root)], output_dir=self.build_temp, include_dirs=folders,
+                extra_postargs=["-std=c++20", "-O2", "-fvisibility=hidden", "-pthread"])
+        super().build_extension(ext)
+
+
+os.chdir(HERE)
+native = Extension("kgate._native", ["src/kgate/_native.c"], extra_compile_args=["-fvisibility=hidden", "-pthread"],
+                   libraries=["kgate"] if os.environ.get("KGATE_SYSTEM") else [], extra_link_args=["-pthread"])
+setup(version=version(), ext_modules=[native], cmdclass={"sdist": WithSources, "build_ext": WithLibrary})
