@@ -53,6 +53,7 @@ class WithLibrary(build_ext):
 
 
 os.chdir(HERE)
-native = Extension("kgate._native", ["src/kgate/_native.c"], extra_compile_args=["-fvisibility=hidden", "-pthread"],
+native = Extension("kgate._native", sorted(str(p) for p in Path("src/native").glob("*.c")), extra_compile_args=["-fvisibility=hidden", "-pthread"],
+                   include_dirs=["src"],
                    libraries=["kgate"] if os.environ.get("KGATE_SYSTEM") else [], extra_link_args=["-pthread"])
 setup(version=version(), ext_modules=[native], cmdclass={"sdist": WithSources, "build_ext": WithLibrary})

@@ -334,7 +334,23 @@ static void threads_share(void) {
   kgate_slots_destroy(shared_slots);
 }
 
-int main(void) {
+/* For tests in other languages: enters this gate of $KGATE_DIR, prints its slot, and leaves at the end of input. */
+static int hold(const char* name) {
+  kgate_gate* gate = open_gate(name, 0);
+  kgate_member* member = join(gate);
+  int slot = -1;
+  OK(kgate_enter(member, 1));
+  OK(kgate_slot(member, &slot));
+  printf("%d\n", slot);
+  fflush(stdout);
+  while (getchar() != EOF) continue;
+  kgate_part(member);
+  kgate_gate_close(gate);
+  return 0;
+}
+
+int main(int count, char** arguments) {
+  if (count == 3 && strcmp(arguments[1], "hold") == 0) return hold(arguments[2]);
   char directory[] = "/tmp/kgate-c-XXXXXX";
   CHECK(mkdtemp(directory) != NULL && setenv("KGATE_DIR", directory, 1) == 0);
   texts();

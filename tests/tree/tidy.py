@@ -30,7 +30,7 @@ ROOMS = {
     "src/lab": (["kgate/detail", "kgate/wait_policy.hpp", "catalog/row.hpp", "lab"], True),
     "src/tools/common": (["kgate/detail", "tools/common"], False),
     "src/tools": (["kgate", "gate", "cluster", "lab", "tools", "catalog"], True),
-    "bindings": (["kgate", "gate"], True),
+    "bindings": (["kgate/kgate.h", "native"], True),
     "bench": (["kgate", "gate", "cluster", "lab", "bench", "catalog"], True),
     "tests": (["kgate", "gate", "cluster", "lab", "tools", "tests", "catalog"], True),
     "examples": (["kgate"], False),
@@ -39,7 +39,7 @@ ROOMS = {
 INSTANCES = re.compile(r"src/lab/(?:models/\w+|experiments/\w+_queue)\.cpp")
 INSTANTIATED = ["catalog", "kgate/algorithms", "kgate/objects", "kgate/resilient.hpp"]
 # Folders of ours: an include that starts with one of them is not another library.
-OWN = ("kgate/", "c/", "catalog/", "gate/", "cluster/", "lab/", "tools/", "tests/", "bench/")
+OWN = ("kgate/", "c/", "native/", "catalog/", "gate/", "cluster/", "lab/", "tools/", "tests/", "bench/")
 
 TOP = {".ci", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore", "CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md",
        "LICENSE", "README.md", "bench", "bindings", "cmake", "completions", "docs", "examples", "include", "kgate", "kgate-lab",
@@ -127,7 +127,7 @@ def below(header, folders):
 
 def as_included(name):
     """How the rest of the tree spells the header `name`."""
-    for prefix in ("include/", "src/"):
+    for prefix in ("include/", "src/", "bindings/python/src/"):
         if name.startswith(prefix):
             return name[len(prefix):]
     return name[len("tests/"):] if name.startswith("tests/") else name
@@ -171,7 +171,7 @@ def placement(tree):
             yield name, "code outside the rooms (see docs/architecture.md)"
         if top == "include" and path.suffix not in {".hpp", ".h"}:
             yield name, "only headers belong below include/"
-        if path.suffix == ".h" and name != "include/kgate/kgate.h" and not name.startswith("tests/"):
+        if path.suffix == ".h" and name != "include/kgate/kgate.h" and not name.startswith(("tests/", "bindings/")):
             yield name, "C++ headers end in .hpp; the one C header is kgate.h"
         if path.suffix in CODE | {".py", ".pml"} and not re.fullmatch(r"_{0,2}[a-z][a-z0-9_]*", path.stem):
             yield name, "file names are snake_case"
@@ -234,7 +234,7 @@ def licence(tree):
         path = PurePosixPath(name)
         if path.suffix in NO_LICENCE_LINE and path.name != "CMakeLists.txt":
             continue
-        if name in {"LICENSE", ".clang-format", ".gitignore"}:
+        if name in {"LICENSE", ".clang-format", ".gitignore"} or not text:
             continue
         if not any("SPDX-License-Identifier: Apache-2.0" in line for line in text.splitlines()[:3]):
             yield name, "no SPDX licence line on top"

@@ -20,6 +20,7 @@ IN_USE: int
 TOO_MANY: int
 REMOVED: int
 FORKED: int
+SYSTEM: int
 
 def _set_error_type(type: type[Exception], /) -> None: ...
 

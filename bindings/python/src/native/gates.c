@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gates and their permits.
+#include <stdio.h>
+#include <string.h>
+
+#include "native/native.h"
+
+/// A gate of this process. Members that nobody uses are kept for the next enter. In a forked child it opens itself
+/// anew.
+typedef struct {
+  PyObject_HEAD kgate_gate* gate;
+  pid_t process;
+  PyObject *name, *directory, *command;
+  unsigned mode, overtakings;
+  int group;
+  unsigned opened;  // how often: members of an earlier opening are not used again
+  kgate_member** spare;
+  size_t spare_count, spare_room;
+} gate_object;
+
+typedef struct {
+  PyObject_HEAD gate_object* gate;
+  kgate_member* member;  // null when released
+  pid_t process;
+  unsigned opened;
+  int slot;  // -1: not asked for yet
+  int weight;
+} permit_object;
+
+static int gate_open(gate_object* self, int slots) {
+  kgate_gate_options options = KGATE_GATE_OPTIONS_INIT;
+  const char* name = PyUnicode_AsUTF8(self->name);
+  if (name == NULL) return 0;
+  if (self->directory != Py_None && (options.directory = PyUnicode_AsUTF8(self->directory)) == NULL) return 0;
+  if (self->command != Py_None && (options.command = PyUnicode_AsUTF8(self->command)) == NULL) return 0;
+  options.mode = self->mode;
+  options.group = self->group;
+  options.overtakings = self->overtakings;
+  kgate_gate* gate = NULL;
+  int result;
+  Py_BEGIN_ALLOW_THREADS result = kgate_gate_open(&gate, name, slots, &options);
+  Py_END_ALLOW_THREADS if (result != KGATE_OK) {
+    raise_error(result);
+    return 0;
+  }
+  self->gate = gate;
+  self->process = this_process;
+  ++self->opened;
+  return 1;
+}
+
+static void gate_forget(gate_object* self) {
+  for (size_t i = 0; i < self->spare_count; ++i) kgate_part(self->spare[i]);
+  self->spare_count = 0;
+  if (self->gate != NULL) kgate_gate_close(self->gate);
+  self->gate = NULL;
+}
+
+/// The gate, opened by this process. What a fork left behind is closed, which does nothing to the parent.
+static int gate_ready(gate_object* self) {
+  if (self->gate != NULL && self->process == this_process) return 1;
+  if (self->gate == NULL && self->name == NULL) {
+    PyErr_SetString(PyExc_ValueError, "the gate was never opened");
+    return 0;
+  }
+  gate_forget(self);
+  return gate_open(self, 0);
+}
+
+static int gate_init(gate_object* self, PyObject* arguments, PyObject* keywords) {
+  static char* names[] = {"name", "slots", "directory", "mode", "group", "overtake", "command", NULL};
+  PyObject *name, *directory = Py_None, *command = Py_None, *group = Py_None;
+  int slots = 0;
+  unsigned mode = 0600, overtakings = 0;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "U|i$OIOIO", names, &name, &slots, &directory, &mode, &group,
+                                   &overtakings, &command))
+    return -1;
+  PyObject* path = Py_None;
+  if (directory != Py_None) {
+    if (!PyUnicode_FSDecoder(directory, &path)) return -1;
+  } else {
+    Py_INCREF(path);
+  }
+  if (command != Py_None && !PyUnicode_Check(command)) {
+    Py_DECREF(path);
+    PyErr_SetString(PyExc_TypeError, "command must be str or None");
+    return -1;
+  }
+  long group_number = -1;
+  if (group != Py_None && (group_number = PyLong_AsLong(group)) == -1 && PyErr_Occurred() != NULL) {
+    Py_DECREF(path);
+    return -1;
+  }
+  gate_forget(self);
+  Py_INCREF(name);
+  Py_INCREF(command);
+  Py_XSETREF(self->name, name);
+  Py_XSETREF(self->directory, path);
+  Py_XSETREF(self->command, command);
+  self->mode = mode;
+  self->group = (int)group_number;
+  self->overtakings = overtakings;
+  return gate_open(self, slots) ? 0 : -1;
+}
+
+static void gate_dealloc(gate_object* self) {
+  gate_forget(self);
+  PyMem_Free(self->spare);
+  Py_XDECREF(self->name);
+  Py_XDECREF(self->directory);
+  Py_XDECREF(self->command);
+  Py_TYPE(self)->tp_free((PyObject*)self);
+}
+
+static kgate_member* gate_member(gate_object* self) {
+  if (self->spare_count > 0) return self->spare[--self->spare_count];
+  kgate_member* member = NULL;
+  const int result = kgate_gate_join(self->gate, &member);
+  if (result == KGATE_OK) return member;
+  raise_error(result);
+  return NULL;
+}
+static void gate_keep(gate_object* self, kgate_member* member) {
+  if (self->spare_count == self->spare_room) {
+    const size_t room = self->spare_room == 0 ? 4 : 2 * self->spare_room;
+    kgate_member** spare = room > 64 ? NULL : PyMem_Realloc(self->spare, room * sizeof *spare);
+    if (spare == NULL) {
+      kgate_part(member);
+      return;
+    }
+    self->spare = spare;
+    self->spare_room = room;
+  }
+  self->spare[self->spare_count++] = member;
+}
+
+/// Enters within a limit. A permit; None if `quietly` and not in time; null with an exception.
+static PyObject* gate_enter_within(gate_object* self, Py_ssize_t weight, int64_t nanoseconds, int quietly) {
+  if (weight < 1 || weight > INT32_MAX) {
+    PyErr_SetString(PyExc_ValueError, "weight must be at least 1");
+    return NULL;
+  }
+  if (!gate_ready(self)) return NULL;
+  const unsigned opened = self->opened;
+  wait_request w = {.weight = weight, .nanoseconds = nanoseconds};
+  w.member = gate_member(self);
+  if (w.member == NULL) return NULL;
+  w.result = kgate_enter_within(w.member, (int)weight, 0, NULL);
+  if (w.result == KGATE_TIMED_OUT && nanoseconds != 0)
+    w.result = wait_interruptibly(&w);
+  else if (w.result != KGATE_OK)
+    snprintf(w.text, sizeof w.text, "%s", kgate_last_error());
+  if (w.result != KGATE_OK) {
+    if ((w.result == KGATE_TIMED_OUT || w.result == -1) && self->gate != NULL && self->opened == opened)
+      gate_keep(self, w.member);
+    else
+      kgate_part(w.member);
+    if (quietly && w.result == KGATE_TIMED_OUT) Py_RETURN_NONE;
+    return raise_wait_error(&w);
+  }
+  permit_object* permit = PyObject_New(permit_object, &permit_type);
+  if (permit == NULL) {
+    kgate_part(w.member);
+    return NULL;
+  }
+  Py_INCREF(self);
+  permit->gate = self;
+  permit->member = w.member;
+  permit->process = this_process;
+  permit->opened = opened;
+  permit->slot = -1;
+  permit->weight = (int)weight;
+  return (PyObject*)permit;
+}
+
+/// weight and timeout from positions or keywords.
+static int entry_arguments(PyObject* const* values, Py_ssize_t count, PyObject* keywords, const char* function,
+                           Py_ssize_t* weight, PyObject** timeout) {
+  *weight = 1;
+  *timeout = Py_None;
+  PyObject* given[2] = {NULL, NULL};
+  const Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
+  if (count > 2) {
+    PyErr_Format(PyExc_TypeError, "%s() takes at most 2 arguments", function);
+    return 0;
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) given[i] = values[i];
+  for (Py_ssize_t i = 0; i < named; ++i) {
+    PyObject* name = PyTuple_GET_ITEM(keywords, i);
+    const int at = PyUnicode_CompareWithASCIIString(name, "weight") == 0    ? 0
+                   : PyUnicode_CompareWithASCIIString(name, "timeout") == 0 ? 1
+                                                                            : -1;
+    if (at < 0 || given[at] != NULL) {
+      PyErr_Format(PyExc_TypeError, "%s() got an unexpected or repeated argument '%U'", function, name);
+      return 0;
+    }
+    given[at] = values[count + i];
+  }
+  if (given[1] != NULL) *timeout = given[1];
+  if (given[0] != NULL) {
+    *weight = PyNumber_AsSsize_t(given[0], PyExc_OverflowError);
+    if (*weight == -1 && PyErr_Occurred() != NULL) return 0;
+  }
+  return 1;
+}
+
+static PyObject* gate_enter(gate_object* self, PyObject* const* values, Py_ssize_t count, PyObject* keywords) {
+  Py_ssize_t weight;
+  PyObject* timeout;
+  int64_t limit;
+  if (!entry_arguments(values, count, keywords, "enter", &weight, &timeout) || !time_limit(timeout, &limit))
+    return NULL;
+  return gate_enter_within(self, weight, limit, 0);
+}
+static PyObject* gate_try_enter(gate_object* self, PyObject* const* values, Py_ssize_t count, PyObject* keywords) {
+  Py_ssize_t weight;
+  PyObject* timeout;
+  int64_t limit;
+  if (!entry_arguments(values, count, keywords, "try_enter", &weight, &timeout)) return NULL;
+  if (timeout == Py_None)
+    limit = 0;
+  else if (!time_limit(timeout, &limit))
+    return NULL;
+  return gate_enter_within(self, weight, limit, 1);
+}
+
+static PyObject* gate_get_slots(gate_object* self, void* Py_UNUSED(closure)) {
+  int slots = 0;
+  if (!gate_ready(self)) return NULL;
+  const int result = kgate_gate_slots(self->gate, &slots);
+  return result == KGATE_OK ? PyLong_FromLong(slots) : raise_error(result);
+}
+static PyObject* gate_resize(gate_object* self, PyObject* argument) {
+  const long slots = PyLong_AsLong(argument);
+  if (slots == -1 && PyErr_Occurred() != NULL) return NULL;
+  if (!gate_ready(self)) return NULL;
+  const int result = kgate_gate_resize(self->gate, slots < 0 || slots > INT32_MAX ? 0 : (int)slots);
+  if (result != KGATE_OK) return raise_error(result);
+  Py_RETURN_NONE;
+}
+static PyObject* gate_remove(gate_object* self, PyObject* arguments, PyObject* keywords) {
+  static char* names[] = {"force", NULL};
+  int force = 0;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|$p", names, &force) || !gate_ready(self)) return NULL;
+  const int result = kgate_gate_remove(self->gate, force);
+  if (result != KGATE_OK) return raise_error(result);
+  Py_RETURN_NONE;
+}
+
+static PyObject* participants(const kgate_participant* all, size_t count) {
+  PyObject* list = PyList_New(0);
+  for (size_t i = 0; list != NULL && i < count; ++i) {
+    const kgate_participant* p = &all[i];
+    PyObject* host = PyUnicode_DecodeUTF8(p->host, (Py_ssize_t)strlen(p->host), "replace");
+    PyObject* command = PyUnicode_DecodeUTF8(p->command, (Py_ssize_t)strlen(p->command), "replace");
+    PyObject* one = host == NULL || command == NULL
+                        ? NULL
+                        : Py_BuildValue("(iIiiiLOO)", p->process, p->user, p->weight, p->slot, p->position,
+                                        (long long)p->since, host, command);
+    Py_XDECREF(host);
+    Py_XDECREF(command);
+    if (one == NULL || PyList_Append(list, one) != 0) Py_CLEAR(list);
+    Py_XDECREF(one);
+  }
+  return list;
+}
+static PyObject* gate_status(gate_object* self, PyObject* Py_UNUSED(nothing)) {
+  kgate_status* status = NULL;
+  int result;
+  if (!gate_ready(self)) return NULL;
+  kgate_gate* gate = self->gate;
+  Py_BEGIN_ALLOW_THREADS result = kgate_gate_status(gate, &status);
+  Py_END_ALLOW_THREADS if (result != KGATE_OK) return raise_error(result);
+  PyObject* holders = participants(status->holders, status->holder_count);
+  PyObject* waiters = holders == NULL ? NULL : participants(status->waiters, status->waiter_count);
+  PyObject* made = waiters == NULL ? NULL
+                                   : Py_BuildValue("(iiKOO)", status->slots, status->free,
+                                                   (unsigned long long)status->healed, holders, waiters);
+  Py_XDECREF(holders);
+  Py_XDECREF(waiters);
+  kgate_status_free(status);
+  return made;
+}
+static PyObject* gate_close(gate_object* self, PyObject* Py_UNUSED(nothing)) {
+  gate_forget(self);
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef gate_methods[] = {
+    {"enter", (PyCFunction)(void (*)(void))gate_enter, METH_FASTCALL | METH_KEYWORDS,
+     "enter(weight=1, timeout=None): waits in line and returns a Permit; TimeoutError if not in time"},
+    {"try_enter", (PyCFunction)(void (*)(void))gate_try_enter, METH_FASTCALL | METH_KEYWORDS,
+     "try_enter(weight=1, timeout=0): a Permit, or None if not in time"},
+    {"resize", (PyCFunction)gate_resize, METH_O, "resize(slots): changes how many may be inside"},
+    {"remove", (PyCFunction)(void (*)(void))gate_remove, METH_VARARGS | METH_KEYWORDS,
+     "remove(*, force=False): removes the gate; InUse if somebody is inside or waits"},
+    {"_status", (PyCFunction)gate_status, METH_NOARGS, NULL},
+    {"close", (PyCFunction)gate_close, METH_NOARGS,
+     "close(): gives back what this object holds of the gate; the next use opens it again"},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef gate_properties[] = {{"slots", (getter)gate_get_slots, NULL, "how many may be inside", NULL},
+                                        {NULL, NULL, NULL, NULL, NULL}};
+static PyMemberDef gate_members[] = {
+    {"name", T_OBJECT_EX, offsetof(gate_object, name), READONLY, "the gate's name"},
+    {"directory", T_OBJECT, offsetof(gate_object, directory), READONLY, "where it was asked for"},
+    {"_command", T_OBJECT, offsetof(gate_object, command), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+PyTypeObject gate_type = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "kgate._native.Gate",
+                          .tp_basicsize = sizeof(gate_object),
+                          .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                          .tp_new = PyType_GenericNew,
+                          .tp_init = (initproc)gate_init,
+                          .tp_dealloc = (destructor)gate_dealloc,
+                          .tp_methods = gate_methods,
+                          .tp_getset = gate_properties,
+                          .tp_members = gate_members};
+
+/// Leaves, if this process is inside with it. In a forked child the permit is its parent's.
+static void permit_leave(permit_object* self) {
+  kgate_member* member = self->member;
+  self->member = NULL;
+  if (member == NULL) return;
+  if (self->process != this_process) {
+    kgate_part(member);  // does nothing to the parent
+    return;
+  }
+  kgate_leave(member);
+  if (self->gate->gate != NULL && self->gate->opened == self->opened)
+    gate_keep(self->gate, member);
+  else
+    kgate_part(member);
+}
+static void permit_dealloc(permit_object* self) {
+  permit_leave(self);
+  Py_XDECREF(self->gate);
+  PyObject_Free(self);
+}
+static int permit_number(permit_object* self) {
+  if (self->member == NULL) {
+    PyErr_SetString(PyExc_ValueError, "the permit was released");
+    return -1;
+  }
+  if (self->slot < 0) {
+    const int result = kgate_slot(self->member, &self->slot);
+    if (result != KGATE_OK) raise_error(result);
+  }
+  return self->slot;
+}
+static PyObject* permit_slot(permit_object* self, void* Py_UNUSED(closure)) {
+  const int slot = permit_number(self);
+  return slot < 0 ? NULL : PyLong_FromLong(slot);
+}
+static PyObject* permit_index(permit_object* self) { return permit_slot(self, NULL); }
+static PyObject* permit_text(permit_object* self) {
+  const int slot = permit_number(self);
+  return slot < 0 ? NULL : PyUnicode_FromFormat("%d", slot);
+}
+static PyObject* permit_repr(permit_object* self) {
+  return self->member == NULL ? PyUnicode_FromFormat("<kgate.Permit of %R, released>", self->gate->name)
+                              : PyUnicode_FromFormat("<kgate.Permit of %R>", self->gate->name);
+}
+static PyObject* permit_slots(permit_object* self, void* Py_UNUSED(closure)) {
+  if (permit_number(self) < 0) return NULL;
+  int* numbers = PyMem_Calloc((size_t)self->weight, sizeof *numbers);
+  size_t count = 0;
+  if (numbers == NULL) return PyErr_NoMemory();
+  const int result = kgate_slots_of(self->member, numbers, (size_t)self->weight, &count);
+  PyObject* made = result == KGATE_OK ? PyTuple_New((Py_ssize_t)count) : raise_error(result);
+  for (size_t i = 0; made != NULL && i < count && i < (size_t)self->weight; ++i)
+    PyTuple_SET_ITEM(made, (Py_ssize_t)i, PyLong_FromLong(numbers[i]));
+  PyMem_Free(numbers);
+  return made;
+}
+static PyObject* permit_token(permit_object* self, void* Py_UNUSED(closure)) {
+  uint64_t token = 0;
+  if (permit_number(self) < 0) return NULL;
+  const int result = kgate_token(self->member, &token);
+  return result == KGATE_OK ? PyLong_FromUnsignedLongLong(token) : raise_error(result);
+}
+static PyObject* permit_released(permit_object* self, void* Py_UNUSED(closure)) {
+  return PyBool_FromLong(self->member == NULL);
+}
+static PyObject* permit_release(permit_object* self, PyObject* Py_UNUSED(nothing)) {
+  permit_leave(self);
+  Py_RETURN_NONE;
+}
+static PyObject* permit_enter(PyObject* self, PyObject* Py_UNUSED(nothing)) {
+  if (((permit_object*)self)->member == NULL) {
+    PyErr_SetString(PyExc_ValueError, "the permit was released");
+    return NULL;
+  }
+  Py_INCREF(self);
+  return self;
+}
+static PyObject* permit_exit(permit_object* self, PyObject* const* Py_UNUSED(values), Py_ssize_t Py_UNUSED(count)) {
+  permit_leave(self);
+  Py_RETURN_NONE;
+}
+static PyMethodDef permit_methods[] = {
+    {"release", (PyCFunction)permit_release, METH_NOARGS, "release(): leaves now; once more is nothing"},
+    {"__enter__", permit_enter, METH_NOARGS, NULL},
+    {"__exit__", (PyCFunction)(void (*)(void))permit_exit, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef permit_properties[] = {
+    {"slot", (getter)permit_slot, NULL, "a number 0..k-1 that nobody else inside has", NULL},
+    {"slots", (getter)permit_slots, NULL, "all slots of a permit with a weight", NULL},
+    {"token", (getter)permit_token, NULL, "a fencing token: greater than all before it", NULL},
+    {"released", (getter)permit_released, NULL, "whether it was given back", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyNumberMethods permit_numbers = {.nb_int = (unaryfunc)permit_index, .nb_index = (unaryfunc)permit_index};
+PyTypeObject permit_type = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "kgate.Permit",
+                            .tp_basicsize = sizeof(permit_object),
+                            .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                            .tp_dealloc = (destructor)permit_dealloc,
+                            .tp_repr = (reprfunc)permit_repr,
+                            .tp_str = (reprfunc)permit_text,
+                            .tp_as_number = &permit_numbers,
+                            .tp_methods = permit_methods,
+                            .tp_getset = permit_properties,
+                            .tp_doc = "Being inside a gate; its end leaves. As a number it is its slot."};

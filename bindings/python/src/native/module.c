@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiled part of the Python package: gates and semaphores over kgate.h, with the interpreter lock released while
+// waiting.
+#include <pthread.h>
+#include <unistd.h>
+
+#include "native/native.h"
+
+PyObject* error_type;
+pid_t this_process;
+
+static void in_child(void) { this_process = getpid(); }
+
+static PyObject* set_error_type(PyObject* Py_UNUSED(module), PyObject* type) {
+  Py_INCREF(type);
+  Py_XSETREF(error_type, type);
+  Py_RETURN_NONE;
+}
+static PyMethodDef module_methods[] = {{"_set_error_type", set_error_type, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef module_definition = {PyModuleDef_HEAD_INIT, .m_name = "kgate._native", .m_size = -1,
+                                               .m_methods = module_methods};
+
+PyMODINIT_FUNC PyInit__native(void) {
+  this_process = getpid();
+  if (pthread_atfork(NULL, NULL, in_child) != 0) return PyErr_NoMemory();
+  PyObject* module = PyModule_Create(&module_definition);
+  if (module == NULL) return NULL;
+  if (PyModule_AddType(module, &gate_type) != 0 || PyModule_AddType(module, &permit_type) != 0 ||
+      PyModule_AddType(module, &semaphore_type) != 0 ||
+      PyModule_AddStringConstant(module, "version", kgate_version()) != 0) {
+    Py_DECREF(module);
+    return NULL;
+  }
+  const struct {
+    const char* name;
+    int code;
+  } codes[] = {{"INVALID", KGATE_INVALID},
+               {"STOPPED", KGATE_STOPPED},
+               {"CLOSED", KGATE_CLOSED},
+               {"TOO_HEAVY", KGATE_TOO_HEAVY},
+               {"BAD_NAME", KGATE_BAD_NAME},
+               {"BAD_SLOTS", KGATE_BAD_SLOTS},
+               {"NOT_FOUND", KGATE_NOT_FOUND},
+               {"NO_PERMISSION", KGATE_NO_PERMISSION},
+               {"WRONG_SLOTS", KGATE_WRONG_SLOTS},
+               {"NOT_A_GATE", KGATE_NOT_A_GATE},
+               {"DAMAGED", KGATE_DAMAGED},
+               {"BAD_FILESYSTEM", KGATE_BAD_FILESYSTEM},
+               {"IN_USE", KGATE_IN_USE},
+               {"TOO_MANY", KGATE_TOO_MANY},
+               {"REMOVED", KGATE_REMOVED},
+               {"FORKED", KGATE_FORKED},
+               {"SYSTEM", KGATE_SYSTEM}};
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; ++i)
+    if (PyModule_AddIntConstant(module, codes[i].name, codes[i].code) != 0) {
+      Py_DECREF(module);
+      return NULL;
+    }
+  return module;
+}

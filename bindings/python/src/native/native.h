@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the compiled module share.
+#ifndef KGATE_PYTHON_NATIVE_H
+#define KGATE_PYTHON_NATIVE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+// After Python's own, which sets what the system's headers show.
+#include <semaphore.h>
+#include <stdint.h>
+#include <structmember.h>
+#include <sys/types.h>
+
+#include "kgate/kgate.h"
+
+extern PyObject* error_type;  ///< kgate.Error; its subclasses are chosen by code in Python
+extern pid_t this_process;    ///< kept by the hook that runs in a forked child
+
+extern PyTypeObject gate_type, permit_type, semaphore_type;
+
+/// Raises the exception for a code and the last error of this thread, unless one is raised already. Null.
+PyObject* raise_error(int code);
+/// A time limit in seconds as nanoseconds: None is no limit, what is negative is now, what is too long is no limit. 0
+/// with an exception if it is none.
+int time_limit(PyObject* seconds, int64_t* nanoseconds);
+
+/// One wait: at a gate or at a semaphore.
+typedef struct {
+  kgate_member* member;
+  kgate_semaphore* semaphore;
+  Py_ssize_t weight;
+  int64_t nanoseconds;
+  kgate_stop* stop;
+  int result;
+  char text[512];  ///< kgate_last_error() of the thread that waited
+  sem_t ended;
+} wait_request;
+
+/// Waits without the interpreter lock. Signals are handled in the main thread alone, so there a thread of its own waits
+/// for it, and a handler that raises ends the wait. -1 with an exception set, or the result.
+int wait_interruptibly(wait_request* w);
+/// Raises what a wait that took nothing deserves. Null.
+PyObject* raise_wait_error(const wait_request* w);
+
+#endif

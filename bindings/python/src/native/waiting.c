@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting in a way that Python's signals can end, and errors as exceptions.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "native/native.h"
+
+PyObject* raise_error(int code) {
+  if (PyErr_Occurred() != NULL) return NULL;
+  if (code == KGATE_NO_MEMORY) return PyErr_NoMemory();
+  PyObject* made = PyObject_CallMethod(error_type, "_of", "is", code, kgate_last_error());
+  if (made != NULL) {
+    PyErr_SetObject((PyObject*)Py_TYPE(made), made);
+    Py_DECREF(made);
+  }
+  return NULL;
+}
+
+int time_limit(PyObject* seconds, int64_t* nanoseconds) {
+  *nanoseconds = KGATE_FOREVER;
+  if (seconds == NULL || seconds == Py_None) return 1;
+  const double value = PyFloat_AsDouble(seconds);
+  if (value == -1.0 && PyErr_Occurred() != NULL) return 0;
+  if (isnan(value)) {
+    PyErr_SetString(PyExc_ValueError, "timeout is not a number");
+    return 0;
+  }
+  if (value <= 0)
+    *nanoseconds = 0;
+  else if (value < 9e9)
+    *nanoseconds = (int64_t)ceil(value * 1e9);
+  return 1;
+}
+
+static void wait_for(wait_request* w) {
+  w->result = w->member != NULL ? kgate_enter_within(w->member, (int)w->weight, w->nanoseconds, w->stop)
+                                : kgate_acquire_within(w->semaphore, w->weight, w->nanoseconds, w->stop);
+  if (w->result != KGATE_OK) snprintf(w->text, sizeof w->text, "%s", kgate_last_error());
+}
+static void* wait_in_thread(void* argument) {
+  wait_request* w = argument;
+  wait_for(w);
+  sem_post(&w->ended);
+  return NULL;
+}
+
+static int is_main_thread(void) {
+  static unsigned long main_thread;
+  if (main_thread == 0 || this_process != getpid()) {
+    PyObject* threading = PyImport_ImportModule("threading");
+    PyObject* thread = threading == NULL ? NULL : PyObject_CallMethod(threading, "main_thread", NULL);
+    PyObject* number = thread == NULL ? NULL : PyObject_GetAttrString(thread, "ident");
+    if (number != NULL) main_thread = PyLong_AsUnsignedLong(number);
+    Py_XDECREF(number);
+    Py_XDECREF(thread);
+    Py_XDECREF(threading);
+    PyErr_Clear();
+  }
+  return PyThread_get_thread_ident() == main_thread;
+}
+
+int wait_interruptibly(wait_request* w) {
+  if (!is_main_thread()) {
+    Py_BEGIN_ALLOW_THREADS wait_for(w);
+    Py_END_ALLOW_THREADS return w->result;
+  }
+  pthread_t thread;
+  sigset_t all, before;
+  w->result = kgate_stop_create(&w->stop);
+  if (w->result != KGATE_OK) return w->result;
+  sem_init(&w->ended, 0, 0);
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  const int refused = pthread_create(&thread, NULL, wait_in_thread, w);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  int raised = 0;
+  if (refused != 0) {  // no thread to be had: wait here, where no signal ends it
+    Py_BEGIN_ALLOW_THREADS wait_for(w);
+    Py_END_ALLOW_THREADS
+  } else {
+    int over = 0;
+    while (!over) {
+      int interrupted = 0;
+      Py_BEGIN_ALLOW_THREADS if (sem_wait(&w->ended) == 0) over = 1;
+      else interrupted = errno == EINTR;
+      Py_END_ALLOW_THREADS if (interrupted && !raised && PyErr_CheckSignals() != 0) {
+        raised = 1;
+        kgate_stop_request(w->stop);
+      }
+    }
+    Py_BEGIN_ALLOW_THREADS pthread_join(thread, NULL);
+    Py_END_ALLOW_THREADS
+  }
+  sem_destroy(&w->ended);
+  kgate_stop_destroy(w->stop);
+  w->stop = NULL;
+  if (!raised) return w->result;
+  if (w->result == KGATE_OK) {  // inside at the last moment: out again, the caller does not know
+    if (w->member != NULL)
+      kgate_leave(w->member);
+    else
+      kgate_release(w->semaphore, w->weight);
+  }
+  return -1;
+}
+
+PyObject* raise_wait_error(const wait_request* w) {
+  if (PyErr_Occurred() != NULL) return NULL;
+  if (w->result == KGATE_TIMED_OUT) {
+    PyErr_SetString(PyExc_TimeoutError, "not in the time given");
+    return NULL;
+  }
+  PyObject* made = PyObject_CallMethod(error_type, "_of", "is", w->result, w->text);
+  if (made != NULL) {
+    PyErr_SetObject((PyObject*)Py_TYPE(made), made);
+    Py_DECREF(made);
+  }
+  return NULL;
+}

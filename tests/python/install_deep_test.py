@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package installed in a virtual environment: from the tree, and from a source distribution and a wheel that are
+built without a network.
+
+usage: install_deep_test.py ROOT
+"""
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path()
+TRY = "import kgate, tempfile; g = kgate.Gate('x', 2, directory=tempfile.mkdtemp()); print(int(g.enter()))"
+
+
+def run(*command, **options):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    return done.stdout
+
+
+class Install(unittest.TestCase):
+    def install(self, folder, what):
+        run(sys.executable, "-m", "venv", "--system-site-packages", folder)
+        run(folder / "bin/pip", "install", "--no-index", "--no-build-isolation", what)
+        self.assertEqual(run(folder / "bin/python", "-c", TRY, cwd=folder), "0\n")
+
+    def test_from_the_tree(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.install(Path(folder, "venv"), ROOT / "bindings/python")
+
+    def test_source_distribution_and_wheel(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT / "bindings/python")
+            for pattern in ("*.tar.gz", "*.whl"):
+                with self.subTest(pattern):
+                    (made,) = Path(folder).glob(pattern)
+                    self.install(Path(folder, pattern.strip("*.").replace(".", "-")), made)
+
+
+if __name__ == "__main__":
+    ROOT = Path(sys.argv.pop(1)).resolve()
+    unittest.main(argv=[sys.argv[0], "-v"])

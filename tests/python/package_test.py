@@ -1,0 +1,450 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package as its users meet it: every call and error, threads, fork, spawn, signals, and killed processes.
+
+usage: package_test.py C_PROGRAM, with the package on PYTHONPATH
+"""
+import concurrent.futures
+import gc
+import multiprocessing
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+import unittest
+from pathlib import Path
+
+import kgate
+
+FOLDER, C_PROGRAM = "", ""
+
+
+def gate(name, slots=0, **options):
+    return kgate.Gate(name, slots, directory=FOLDER, **options)
+
+
+def eventually(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError("not in time")
+        time.sleep(0.002)
+
+
+def program(text, *arguments):
+    """Another Python process with `gate(name, slots)` at hand; its output is a pipe."""
+    head = f"import kgate, sys, time, os, signal, threading\ndef gate(n, k=0): return kgate.Gate(n, k, directory={FOLDER!r})\n"
+    return subprocess.Popen([sys.executable, "-u", "-c", head + textwrap.dedent(text), *arguments], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+
+
+# For processes that are made by spawn these must be found by name.
+def enter_and_report(g, queue):
+    with g.enter() as slot:
+        queue.put((os.getpid(), int(slot)))
+        time.sleep(0.01)
+
+
+def try_from_child(g, queue):
+    queue.put(g.try_enter() is None)
+
+
+def count_inside(arguments):
+    name, folder = arguments
+    g = kgate.Gate(name, directory=folder)
+    with g.enter() as slot:
+        flag = Path(folder, f"inside-{int(slot)}")
+        alone = not flag.exists()
+        flag.touch()
+        time.sleep(0.001)
+        flag.unlink()
+    return alone
+
+
+class Gates(unittest.TestCase):
+    def test_passage(self):
+        g = gate("passage", 2)
+        self.assertEqual((g.name, g.slots, repr(g)), ("passage", 2, "kgate.Gate('passage')"))
+        with g.enter(timeout=60) as slot:
+            self.assertEqual((int(slot), slot.slot, f"{slot}", slot.slots), (0, 0, "0", (0,)))
+            self.assertEqual(["a", "b"][slot], "a")
+            self.assertFalse(slot.released)
+            with g as other:
+                self.assertEqual(other.slot, 1)
+                first = slot.token
+                self.assertGreater(other.token, first)
+                self.assertIsNone(g.try_enter())
+                with self.assertRaises(TimeoutError):
+                    g.enter(timeout=0.001)
+        self.assertTrue(slot.released)
+        slot.release()
+        self.assertIn("released", repr(slot))
+        for use in (lambda: slot.slot, lambda: slot.token, lambda: slot.slots, lambda: int(slot), lambda: slot.__enter__()):
+            with self.assertRaises(ValueError):
+                use()
+
+    def test_an_exception_leaves(self):
+        g = gate("exception", 1)
+        with self.assertRaises(KeyError), g.enter():
+            raise KeyError
+        self.assertEqual(g.status().free, 1)
+
+    def test_a_forgotten_permit_leaves(self):
+        g = gate("forgotten", 1)
+        permit = g.enter()
+        self.assertEqual(g.status().free, 0)
+        del permit
+        gc.collect()
+        self.assertEqual(g.status().free, 1)
+
+    def test_a_permit_outlives_its_gate(self):
+        permit = gate("outlives", 1).enter()
+        self.assertEqual(permit.slot, 0)
+        permit.release()
+        g = gate("outlives")
+        inside = g.enter()
+        g.close()
+        self.assertEqual(gate("outlives").status().free, 0)
+        inside.release()
+        self.assertEqual(g.status().free, 1)
+
+    def test_weight_and_resize(self):
+        g = gate("weight", 4)
+        with g.enter(weight=3) as heavy:
+            self.assertEqual(heavy.slots, (0, 1, 2))
+            self.assertIsNone(g.try_enter(2))
+            self.assertIsNone(g.try_enter(weight=2, timeout=0.001))
+            g.resize(5)
+            with g.enter(2, 1.0) as two:
+                self.assertEqual(two.slots, (3, 4))
+        self.assertEqual(g.slots, 5)
+        with self.assertRaises(kgate.BadSlots):
+            g.enter(weight=6)
+        with self.assertRaises(kgate.BadSlots):
+            g.resize(0)
+
+    def test_status(self):
+        g = gate("status", 1, command="a command")
+        permit = g.enter()
+        waiter = program("gate('status').enter()")
+        eventually(lambda: g.status().waiters)
+        status = g.status()
+        self.assertEqual((status.slots, status.free, len(status.holders)), (1, 0, 1))
+        holder, waiting = status.holders[0], status.waiters[0]
+        self.assertEqual((holder.process, holder.command, holder.position), (os.getpid(), "a command", None))
+        self.assertEqual((waiting.process, waiting.position, waiting.slot), (waiter.pid, 1, None))
+        self.assertLess(abs(time.time() - holder.since.timestamp()), 600)
+        permit.release()
+        self.assertEqual(waiter.wait(30), 0, waiter.communicate())
+
+    def test_errors(self):
+        for wrong, error in ((lambda: gate("a/b", 1), kgate.BadName), (lambda: gate("errors", 5000), kgate.BadSlots),
+                             (lambda: gate("absent"), kgate.NotFound), (lambda: gate("errors", -1), kgate.Error),
+                             (lambda: gate(3, 1), TypeError), (lambda: gate("errors", 1, mode="x"), TypeError),
+                             (lambda: gate("errors", 1, command=3), TypeError), (lambda: kgate.Gate(), TypeError),
+                             (lambda: kgate.Gate("x", 1, directory="/nowhere/at/all"), kgate.Error)):
+            with self.assertRaises(error):
+                wrong()
+        g = gate("errors", 1)
+        with self.assertRaises(kgate.WrongSlots) as wrong:
+            gate("errors", 2)
+        self.assertIsInstance(wrong.exception, ValueError)
+        self.assertGreater(len(str(wrong.exception)), 10)
+        for wrong in (lambda: g.enter(0), lambda: g.enter(-1), lambda: g.enter(timeout=float("nan"))):
+            with self.assertRaises(ValueError):
+                wrong()
+        for wrong in (lambda: g.enter("1"), lambda: g.enter(timeout="1"), lambda: g.enter(1, 2, 3), lambda: g.enter(wait=1),
+                      lambda: g.enter(1, weight=1), lambda: g.resize("2"), lambda: kgate.Permit()):
+            with self.assertRaises(TypeError):
+                wrong()
+        with g.enter(), self.assertRaises(kgate.InUse):
+            g.remove()
+        Path(FOLDER, "foreign.gate").write_text("something else")
+        with self.assertRaises(kgate.NotAGate):
+            gate("foreign", 1)
+        with g.enter(timeout=float("inf")), self.assertRaises(TimeoutError):
+            g.enter(timeout=-5)
+
+    def test_removed(self):
+        g = gate("removed", 1)
+        inside = g.enter()
+        results = []
+
+        def wait():
+            try:
+                g.enter()
+            except kgate.Error as error:
+                results.append(error)
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        eventually(lambda: g.status().waiters)
+        gate("removed").remove(force=True)
+        thread.join(30)
+        self.assertIsInstance(results[0], kgate.Removed)
+        inside.release()
+        g.close()
+        with self.assertRaises(kgate.NotFound):
+            g.enter()
+
+    def test_decorators(self):
+        g = gate("decorated", 1)
+
+        @g.limit(timeout=1)
+        def inside(x, *, y):
+            """What it does."""
+            self.assertEqual(g.status().free, 0)
+            return x + y
+
+        self.assertEqual((inside(1, y=2), inside.__name__, inside.__doc__), (3, "inside", "What it does."))
+
+        @kgate.limit("limited", 2, directory=FOLDER)
+        def other():
+            return gate("limited").status().free
+
+        self.assertEqual(other(), 1)
+
+    def test_threads(self):
+        g = gate("threads", 2)
+        inside, most = [0], [0]
+        lock = threading.Lock()
+
+        def work():
+            for _ in range(50):
+                with g:
+                    with lock:
+                        inside[0] += 1
+                        most[0] = max(most[0], inside[0])
+                    with lock:
+                        inside[0] -= 1
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertLessEqual(most[0], 2)
+        self.assertEqual(g.status().free, 2)
+
+
+class Processes(unittest.TestCase):
+    def test_every_way_to_start_a_process(self):
+        for method in ("fork", "spawn", "forkserver"):
+            with self.subTest(method=method):
+                context = multiprocessing.get_context(method)
+                g, queue = gate(f"started-{method}", 1), context.Queue()
+                with g.enter():
+                    tries = context.Process(target=try_from_child, args=(g, queue))
+                    tries.start()
+                    self.assertTrue(queue.get(timeout=60))
+                    tries.join(60)
+                workers = [context.Process(target=enter_and_report, args=(g, queue)) for _ in range(3)]
+                for w in workers:
+                    w.start()
+                got = [queue.get(timeout=60) for _ in workers]
+                for w in workers:
+                    w.join(60)
+                    self.assertEqual(w.exitcode, 0)
+                self.assertEqual({slot for _, slot in got}, {0})
+                self.assertEqual({pid for pid, _ in got}, {w.pid for w in workers})
+                self.assertEqual(g.status().free, 1)
+
+    def test_pool(self):
+        g = gate("pool", 2)
+        with concurrent.futures.ProcessPoolExecutor(4) as pool:
+            self.assertTrue(all(pool.map(count_inside, [("pool", FOLDER)] * 40)))
+        self.assertEqual(g.status().free, 2)
+
+    def test_a_child_cannot_leave_for_its_parent(self):
+        g = gate("inherited", 1)
+        permit = g.enter()
+        child = os.fork()
+        if child == 0:
+            permit.release()
+            ok = g.try_enter() is None
+            del permit
+            gc.collect()
+            os._exit(0 if ok and g.try_enter() is None else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(g.status().free, 0)
+        permit.release()
+        self.assertEqual(g.status().free, 1)
+
+    def test_pickle(self):
+        g = gate("pickled", 3)
+        other = pickle.loads(pickle.dumps(g))
+        self.assertEqual((other.slots, other.name, other.directory), (3, "pickled", FOLDER))
+
+    def test_killed_holders_and_waiters(self):
+        g = gate("killed", 1)
+        for role in ("holder", "waiter"):
+            with self.subTest(role=role):
+                if role == "holder":
+                    victim = program("p = gate('killed').enter(); print('in'); time.sleep(600)")
+                    self.assertEqual(victim.stdout.readline(), "in\n")
+                    last = program("p = gate('killed').enter(); print('in')")
+                else:
+                    holder = g.enter()
+                    victim = program("gate('killed').enter()")
+                    eventually(lambda: g.status().waiters)
+                    last = program("p = gate('killed').enter(); print('in')")
+                    eventually(lambda: len(g.status().waiters) == 2)
+                victim.kill()
+                victim.communicate()
+                if role == "waiter":
+                    holder.release()
+                self.assertEqual(last.communicate(timeout=60)[0], "in\n")
+                self.assertEqual(g.status().free, 1)
+        self.assertGreaterEqual(g.status().healed, 2)
+
+    def test_c_and_python_at_one_gate(self):
+        g = gate("both", 1)
+
+        def c_program():
+            return subprocess.Popen([C_PROGRAM, "hold", "both"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                    env={**os.environ, "KGATE_DIR": FOLDER})
+
+        holder = c_program()
+        self.assertEqual(holder.stdout.readline(), "0\n")
+        self.assertIsNone(g.try_enter())
+        waiter = program("with gate('both').enter() as slot: print(int(slot))")
+        eventually(lambda: g.status().waiters)
+        last = c_program()
+        eventually(lambda: len(g.status().waiters) == 2)
+        holder.kill()
+        holder.communicate()
+        self.assertEqual(waiter.communicate(timeout=60)[0], "0\n")
+        self.assertEqual(last.stdout.readline(), "0\n")
+        with self.assertRaises(TimeoutError):
+            g.enter(timeout=0.01)
+        last.communicate("")
+        with g.enter(timeout=60):
+            pass
+
+
+class Signals(unittest.TestCase):
+    def test_keyboard_interrupt_ends_a_wait(self):
+        g = gate("interrupted", 1)
+        text = """
+            try:
+                %s
+            except KeyboardInterrupt:
+                print("interrupted")
+            print("end")
+        """
+        waits = {"gate": "gate('interrupted').enter()", "gate in time": "gate('interrupted').enter(timeout=600)",
+                 "semaphore": "s = kgate.Semaphore(1); s.acquire(); print('waits'); s.acquire()"}
+        with g.enter():
+            for name, wait in waits.items():
+                with self.subTest(name):
+                    other = program(text % wait)
+                    if name == "semaphore":
+                        self.assertEqual(other.stdout.readline(), "waits\n")
+                        time.sleep(0.1)
+                    else:
+                        eventually(lambda: g.status().waiters)
+                    other.send_signal(signal.SIGINT)
+                    self.assertEqual(other.communicate(timeout=60)[0], "interrupted\nend\n")
+            self.assertEqual(g.status().waiters, ())
+
+    def test_a_handler_that_returns_does_not_end_a_wait(self):
+        g = gate("handled", 1)
+        permit = g.enter()
+        other = program("""
+            signal.signal(signal.SIGUSR1, lambda *_: print("handled"))
+            gate("handled").enter()
+            print("in")
+        """)
+        eventually(lambda: g.status().waiters)
+        other.send_signal(signal.SIGUSR1)
+        self.assertEqual(other.stdout.readline(), "handled\n")
+        self.assertEqual(len(g.status().waiters), 1)
+        permit.release()
+        self.assertEqual(other.communicate(timeout=60)[0], "in\n")
+
+    def test_other_threads_run_while_one_waits(self):
+        g = gate("others", 1)
+        permit = g.enter()
+        threading.Timer(0.05, permit.release).start()
+        with g.enter(timeout=60):
+            pass
+
+
+class Semaphores(unittest.TestCase):
+    def test_like_the_library_s_own(self):
+        s = kgate.Semaphore(2)
+        self.assertEqual((s.permits, s.available, s.waiters), (2, 2, 0))
+        self.assertTrue(s.acquire())
+        with s:
+            self.assertFalse(s.acquire(blocking=False))
+            self.assertFalse(s.acquire(timeout=0.001))
+            self.assertFalse(s.acquire(True, 0.001))
+        s.release()
+        for wrong in (s.release, lambda: s.release(0), lambda: s.acquire(False, 1), lambda: s.acquire(permits=0),
+                      lambda: kgate.Semaphore(0), lambda: s.resize(0), lambda: s.acquire(timeout=float("nan"))):
+            with self.assertRaises(ValueError):
+                wrong()
+        self.assertTrue(s.acquire(permits=2))
+        s.release(2)
+        with self.assertRaises(kgate.TooHeavy):
+            s.acquire(permits=3)
+        s.resize(3)
+        self.assertTrue(s.acquire(permits=3))
+        s.release(3)
+
+    def test_order_and_close(self):
+        s = kgate.Semaphore(1)
+        s.acquire()
+        order, refused = [], []
+
+        def wait(i):
+            try:
+                s.acquire()
+                order.append(i)
+                s.release()
+            except kgate.Closed:
+                refused.append(i)
+
+        threads = []
+        for i in range(5):
+            threads.append(threading.Thread(target=wait, args=(i,)))
+            threads[-1].start()
+            eventually(lambda: s.waiters == i + 1)
+        s.release()
+        for t in threads:
+            t.join(30)
+        self.assertEqual(order, [0, 1, 2, 3, 4])
+        s.acquire()
+        last = threading.Thread(target=wait, args=(9,))
+        last.start()
+        eventually(lambda: s.waiters == 1)
+        s.close()
+        last.join(30)
+        self.assertEqual(refused, [9])
+        s.release()
+
+    def test_made_once_and_never_half(self):
+        s = kgate.Semaphore(1)
+        with self.assertRaises(TypeError):
+            s.__init__(2)
+        half = kgate.Semaphore.__new__(kgate.Semaphore)
+        for wrong in (half.acquire, half.release, half.close, lambda: half.resize(1)):
+            with self.assertRaises(ValueError):
+                wrong()
+        with self.assertRaises(ValueError):
+            kgate.Gate.__new__(kgate.Gate).enter()
+
+
+if __name__ == "__main__":
+    C_PROGRAM = sys.argv.pop(1)
+    FOLDER = tempfile.mkdtemp(prefix="kgate-python-")
+    try:
+        unittest.main(argv=[sys.argv[0], "-v", *sys.argv[1:]], exit=False, failfast=False).result.wasSuccessful() or sys.exit(1)
+    finally:
+        shutil.rmtree(FOLDER)
