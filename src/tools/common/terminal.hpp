@@ -18,7 +18,11 @@ std::optional<std::size_t> terminal_width(int descriptor);
 /// Whether what is written to the descriptor may have colours: a terminal that is not dumb, and no NO_COLOR.
 bool wants_colour(int descriptor);
 
-/// One line on a terminal's stderr that is rewritten in place; nothing if stderr is not a terminal.
+/// Whether the terminal cannot move its cursor: TERM is dumb, or not set.
+bool terminal_is_dumb();
+
+/// One line on a terminal's stderr that is rewritten in place; nothing if stderr is not a terminal that can do it, or
+/// while this process is in its background.
 class status_line {
  public:
   status_line();
@@ -30,6 +34,8 @@ class status_line {
   /// Shows the text, cut to the width of the terminal.
   void show(std::string_view text);
   void clear();
+  /// For a signal handler: clears what any of these shows.
+  static void clear_from_handler();
 
  private:
   bool wanted_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Help, man pages and completions, all from the table in spec.cpp.
+// Help and man pages, all from the table in table.cpp.
 #include <cstdio>
 
 #include "tools/kgate/spec.hpp"
@@ -47,6 +47,32 @@ std::string wrapped(std::string_view text, std::size_t width = 96) {
   return out;
 }
 
+/// An option and what it says, in two columns.
+std::string option_lines(const option_use& use) {
+  constexpr std::size_t column = 28;
+  constexpr std::size_t width = 96;
+  std::string line = "  " + option_words(row_of(use.id));
+  std::string out;
+  if (line.size() + 2 > column) {
+    out += line + "\n";
+    line.clear();
+  }
+  line.resize(column, ' ');
+  bool empty = true;
+  for (std::string_view text = help_of(use); !text.empty();) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(word.size() + (word.size() < text.size() ? 1 : 0));
+    if (!empty && line.size() + 1 + word.size() > width) {
+      out += line + "\n";
+      line.assign(column, ' ');
+      empty = true;
+    }
+    line += (empty ? "" : " ") + std::string(word);
+    empty = false;
+  }
+  return out + line + "\n";
+}
+
 /// Text as roff wants it.
 std::string roff(std::string_view text) {
   std::string out;
@@ -75,133 +101,19 @@ std::string see_also(std::string_view except) {
   return out + ".BR kgate (7),\n.BR flock (1)\n";
 }
 
+/// Whether it runs a command or comes by a slot: the others have few exit codes.
+bool has_codes_of_its_own(const command_row& command) {
+  const std::string_view name = command.name;
+  return command.takes == operand_rule::command || name == "hold";
+}
+
 std::string exit_section(bool all) {
   std::string out = ".SH EXIT STATUS\n";
   for (const exit_row& row : exit_rows()) {
-    if (!all && row.code > 2 && row.code != 120) continue;
+    if (!all && row.code > 2 && row.code != 120 && row.code != 124) continue;
     out += ".TP\n.B " + std::to_string(row.code) + "\n" + roff(row.says) + "\n";
   }
   return out;
-}
-
-std::string completion_bash() {
-  std::string cases;
-  std::string names;
-  for (const command_row& command : command_rows()) {
-    names += std::string(names.empty() ? "" : " ") + command.name;
-    std::string words;
-    for (const option_id id : command.options) words += std::string(words.empty() ? "--" : " --") + row_of(id).word;
-    cases += std::string("    ") + command.name + ") words=\"" + words + "\" ;;\n";
-  }
-  return "# SPDX-License-Identifier: Apache-2.0\n# bash completion for kgate; generated from its option table\n"
-         "_kgate() {\n"
-         "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words= i\n"
-         "  COMPREPLY=()\n"
-         "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-         "    COMPREPLY=($(compgen -W \"" +
-         names +
-         " --help\" -- \"$current\"))\n"
-         "    return\n"
-         "  fi\n"
-         "  if [ \"${COMP_WORDS[1]}\" = run ]; then\n"
-         "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
-         "      if [ \"${COMP_WORDS[i]}\" = -- ]; then\n"
-         "        COMPREPLY=($(compgen -c -f -- \"$current\"))\n"
-         "        return\n"
-         "      fi\n"
-         "    done\n"
-         "  fi\n"
-         "  case $previous in\n"
-         "    -n|--name) COMPREPLY=($(compgen -W \"$(\"${COMP_WORDS[0]}\" list 2>/dev/null | tail -n +2 | cut -d' ' "
-         "-f1)\" -- \"$current\")); return ;;\n"
-         "    -d|--dir) COMPREPLY=($(compgen -d -- \"$current\")); return ;;\n"
-         "    --group) COMPREPLY=($(compgen -g -- \"$current\")); return ;;\n"
-         "    --sort) COMPREPLY=($(compgen -W \"slot time user command\" -- \"$current\")); return ;;\n"
-         "  esac\n"
-         "  case ${COMP_WORDS[1]} in\n" +
-         cases +
-         "  esac\n"
-         "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-         "}\n"
-         "complete -o default -F _kgate kgate\n";
-}
-
-/// For zsh's _arguments: brackets, colons and quotes mean something there.
-std::string zsh_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '[' || c == ']' || c == ':') out += '\\';
-    if (c == '\'')
-      out += "'\\''";
-    else
-      out += c;
-  }
-  return out;
-}
-
-std::string completion_zsh() {
-  std::string commands, cases;
-  for (const command_row& command : command_rows()) {
-    commands += std::string("    '") + command.name + ":" + zsh_text(command.summary) + "'\n";
-    cases += std::string("    ") + command.name + ")\n      _arguments";
-    for (const option_id id : command.options) {
-      const option_row& row = row_of(id);
-      std::string action;
-      if (row.argument != nullptr) {
-        action = std::string(":") + row.argument + ":";
-        if (id == option_id::name) action += "_kgate_names";
-        if (id == option_id::dir) action += "_directories";
-        if (id == option_id::group) action += "_groups";
-        if (id == option_id::sort) action += "(slot time user command)";
-      }
-      const std::string says = "[" + zsh_text(row.help) + "]" + action;
-      cases += std::string(" \\\n        '--") + row.word + (row.argument != nullptr ? "=" : "") + says + "'";
-      if (row.letter != 0) cases += std::string(" \\\n        '-") + row.letter + says + "'";
-    }
-    if (std::string_view(command.name) == "run") cases += " \\\n        '*::command:_normal'";
-    cases += " ;;\n";
-  }
-  return "#compdef kgate\n# SPDX-License-Identifier: Apache-2.0\n# generated from kgate's option table\n"
-         "_kgate_names() {\n  local -a names\n  names=(${(f)\"$(kgate list 2>/dev/null | tail -n +2 | cut -d' ' "
-         "-f1)\"})\n  compadd -a names\n}\n"
-         "_kgate() {\n  local -a commands\n  commands=(\n" +
-         commands +
-         "  )\n"
-         "  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
-         "  local chosen=$words[2]\n  shift words\n  (( CURRENT-- ))\n"
-         "  case $chosen in\n" +
-         cases + "  esac\n}\n_kgate \"$@\"\n";
-}
-
-std::string fish_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\'' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out;
-}
-
-std::string completion_fish() {
-  std::string out =
-      "# SPDX-License-Identifier: Apache-2.0\n# fish completion for kgate; generated from its option table\ncomplete "
-      "-c kgate -f\n";
-  for (const command_row& command : command_rows()) {
-    out += std::string("complete -c kgate -n __fish_use_subcommand -a ") + command.name + " -d '" +
-           fish_text(command.summary) + "'\n";
-    for (const option_id id : command.options) {
-      const option_row& row = row_of(id);
-      out += std::string("complete -c kgate -n '__fish_seen_subcommand_from ") + command.name + "' -l " + row.word;
-      if (row.letter != 0) out += std::string(" -s ") + row.letter;
-      if (row.argument != nullptr) out += " -x";
-      if (id == option_id::name) out += " -a '(kgate list 2>/dev/null | tail -n +2 | cut -d\" \" -f1)'";
-      if (id == option_id::dir) out += " -a '(__fish_complete_directories)'";
-      if (id == option_id::group) out += " -a '(__fish_complete_groups)'";
-      if (id == option_id::sort) out += " -a 'slot time user command'";
-      out += std::string(" -d '") + fish_text(row.help) + "'\n";
-    }
-  }
-  return out + "complete -c kgate -n '__fish_seen_subcommand_from run' -a '(__fish_complete_subcommand)'\n";
 }
 
 }  // namespace
@@ -214,7 +126,7 @@ std::string help_text(const command_row* command, bool in_full) {
         "killed.\n\nUsage:\n";
     for (const command_row& row : command_rows()) {
       std::string line = std::string("  kgate ") + row.name;
-      line.resize(18, ' ');
+      line.resize(20, ' ');
       out += line + row.summary + "\n";
     }
     out += "\nTry first:\n  kgate run -n demo -k 2 -- sh -c 'echo slot $KGATE_SLOT'\n";
@@ -226,16 +138,12 @@ std::string help_text(const command_row* command, bool in_full) {
         out += line + row.says + "\n";
       }
     }
-    return out + "\n`kgate COMMAND --help` tells more about each command.\n";
+    return out + "\n`kgate help COMMAND` tells more about each command, `kgate --version` the version.\n";
   }
   out = std::string("kgate ") + command->name + ": " + command->summary + "\n\nUsage: " + synopsis(*command) + "\n";
   if (in_full) out += "\n" + wrapped(command->text);
   out += "\nOptions:\n";
-  for (const option_id id : command->options) {
-    std::string line = "  " + option_words(row_of(id));
-    line.resize(line.size() < 24 ? 24 : line.size() + 2, ' ');
-    out += line + row_of(id).help + "\n";
-  }
+  for (const option_use& use : command->options) out += option_lines(use);
   if (in_full) {
     out += "\nExamples:\n";
     for (const example_row& row : command->examples) out += std::string("  ") + row.line + "\n      " + row.says + "\n";
@@ -252,16 +160,16 @@ std::string manual_page(const command_row& command) {
                     "\n[\\fIOPTION\\fR]..." +
                     (*command.operands != '\0' ? " " + roff(command.operands) : std::string()) + "\n.SH DESCRIPTION\n" +
                     roff(command.text) + "\n.SH OPTIONS\n";
-  for (const option_id id : command.options) {
-    const option_row& row = row_of(id);
+  for (const option_use& use : command.options) {
+    const option_row& row = row_of(use.id);
     out += ".TP\n";
     std::string words;
     if (row.letter != 0) words = std::string("\\fB\\-") + row.letter + "\\fR, ";
     words += "\\fB\\-\\-" + roff(row.word) + "\\fR";
     if (row.argument != nullptr) words += std::string(" \\fI") + row.argument + "\\fR";
-    out += words + "\n" + roff(row.help) + "\n";
+    out += words + "\n" + roff(help_of(use)) + "\n";
   }
-  out += exit_section(std::string_view(command.name) == "run") + ".SH EXAMPLES\n";
+  out += exit_section(has_codes_of_its_own(command)) + ".SH EXAMPLES\n";
   for (const example_row& row : command.examples) out += ".TP\n.B " + roff(row.line) + "\n" + roff(row.says) + "\n";
   return out + see_also(command.name);
 }
@@ -282,13 +190,6 @@ std::string manual_overview() {
   out +=
       ".SH ENVIRONMENT\n.TP\n.B KGATE_DIR\nthe directory of gates\n.TP\n.B NO_COLOR\nif set and not empty, no colour\n";
   return out + see_also("");
-}
-
-std::string completion(std::string_view shell) {
-  if (shell == "bash") return completion_bash();
-  if (shell == "zsh") return completion_zsh();
-  if (shell == "fish") return completion_fish();
-  return {};
 }
 
 }  // namespace kgate::tool

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "kgate/version.hpp"
 #include "tools/kgate/tool.hpp"
 
 namespace {
@@ -10,15 +11,24 @@ namespace {
 using namespace kgate::tool;
 namespace detail = kgate::detail;
 
+struct command_entry {
+  std::string_view name;
+  int (*perform)(const request&);
+};
+constexpr command_entry entries[] = {{"run", run},         {"hold", hold},
+                                     {"release", release}, {"jobserver", jobserver},
+                                     {"create", create},   {"status", status},
+                                     {"list", list},       {"top", top},
+                                     {"stats", stats},     {"wait", kgate::tool::wait},
+                                     {"cancel", cancel},   {"pause", kgate::tool::pause},
+                                     {"resume", resume},   {"drain", drain},
+                                     {"resize", resize},   {"remove", kgate::tool::remove},
+                                     {"doctor", doctor}};
+
 int dispatch(const request& options) {
-  const std::string_view command = options.command->name;
-  if (command == "run") return run(options);
-  if (command == "status") return status(options);
-  if (command == "list") return list(options);
-  if (command == "top") return top(options);
-  if (command == "resize") return resize(options);
-  if (command == "remove") return remove(options);
-  return doctor(options);
+  for (const command_entry& one : entries)
+    if (one.name == options.command->name) return one.perform(options);
+  return exit_usage;
 }
 
 }  // namespace
@@ -32,11 +42,18 @@ int main(int argc, char** argv) {
                                         : "`kgate --help` tells more");
     return exit_usage;
   }
+  if (options.version) {
+    print(std::string("kgate ") + std::to_string(KGATE_VERSION_MAJOR) + "." + std::to_string(KGATE_VERSION_MINOR) +
+          "." + std::to_string(KGATE_VERSION_PATCH) + "\n");
+    return exit_ok;
+  }
   if (options.help) {
     print(help_text(options.command, options.help_long));
     return exit_ok;
   }
-  const bool runs = std::string_view(options.command->name) == "run";
+  // Those that pass on the exit code of a command, or come by a slot, have codes of their own.
+  const std::string_view name = options.command->name;
+  const bool runs = name == "run" || name == "hold" || name == "jobserver";
   expect_truncation(runs ? exit_lost : exit_failed);
   detail::gates::location where;
   where.directory = options.dir;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// kgate resize, remove, doctor.
+// kgate create, resize, remove, doctor.
+#include "tools/kgate/history.hpp"
+#include "tools/kgate/json.hpp"
 #include "tools/kgate/tool.hpp"
 
 namespace kgate::tool {
@@ -8,8 +10,16 @@ using namespace detail::gates;
 
 namespace {
 
-std::string json_done(const std::string& name, const char* what) {
-  return "{\"gate\":" + json_string(name) + ",\"done\":" + json_string(what) + "}\n";
+/// What was done to a gate, as text or JSON.
+void report(const request& options, const char* done, const std::string& text) {
+  if (!options.json) {
+    print(options.name() + ": " + text + "\n");
+    return;
+  }
+  json_value document = json_document();
+  document["gate"] = options.name();
+  document["done"] = done;
+  print_json(document);
 }
 
 /// A finding of the doctor.
@@ -34,7 +44,7 @@ finding examine(const std::string& name, const location& where) {
             "its counts contradicted each other; nobody used it, so it was renewed with " + std::to_string(seen.slots) +
                 " slots"};
   const std::string counts = std::to_string(seen.holders.size()) + " inside, " + std::to_string(seen.waiters.size()) +
-                             " waiting, " + std::to_string(seen.slots) + " slots";
+                             " waiting, " + std::to_string(seen.slots) + " slots" + (seen.paused ? ", paused" : "");
   if (healed > 0)
     return {name, false,
             "cleared away " + std::to_string(healed) + (healed == 1 ? " participant that" : " participants that") +
@@ -44,26 +54,39 @@ finding examine(const std::string& name, const location& where) {
 
 }  // namespace
 
-int resize(const request& options) {
+int create(const request& options) {
   location where;
-  where.directory = options.dir;
+  if (!location_of(options, where)) return exit_usage;
   core gate;
-  gate_failure failure = gate.open(options.name, 0, where);
-  const int before = failure ? 0 : gate.slots();
-  membership mine;
-  if (!failure) failure = gate.join("kgate resize", mine);
-  if (failure) {
-    complain(failure.text);
+  const int slots = options.slots() == 0 ? 1 : options.slots();
+  if (const gate_failure failure = gate.open(options.name(), slots, where)) {
+    complain(failure, options);
     return failure.code == gate_errc::bad_name ? exit_usage : exit_failed;
   }
-  if (gate.resize(mine, options.slots) == outcome::retired) {
-    complain("gate '" + options.name + "' was removed");
+  if (gate.slots() != slots) {
+    complain("gate '" + options.name() + "' exists and was resized to " + std::to_string(gate.slots()) +
+             " slots; change it: kgate resize" + gate_arguments(options, options.name()) + " -k " +
+             std::to_string(slots));
     return exit_failed;
   }
-  if (options.json)
-    print(json_done(options.name, "resized"));
-  else
-    print(options.name + ": " + std::to_string(options.slots) + " slots (before: " + std::to_string(before) + ")\n");
+  report(options, "created", std::to_string(slots) + " slots, " + gate.file().path());
+  return exit_ok;
+}
+
+int resize(const request& options) {
+  core gate;
+  if (!open_existing(options, gate)) return exit_failed;
+  const int before = gate.slots();
+  membership mine;
+  if (const gate_failure failure = gate.join("kgate resize", mine)) {
+    complain(failure, options);
+    return exit_failed;
+  }
+  if (gate.resize(mine, options.slots()) == outcome::retired) {
+    complain("gate '" + options.name() + "' was removed");
+    return exit_failed;
+  }
+  report(options, "resized", std::to_string(options.slots()) + " slots (before: " + std::to_string(before) + ")");
   return exit_ok;
 }
 
@@ -71,24 +94,26 @@ int remove(const request& options) {
   location where;
   where.directory = options.dir;
   core gate;
-  const gate_failure failure = gate.open(options.name, 0, where);
+  const gate_failure failure = gate.open(options.name(), 0, where);
   const bool unreadable = failure.code == gate_errc::not_a_gate || failure.code == gate_errc::damaged;
   if (failure && !(options.force && unreadable)) {
-    complain(failure.text);
+    complain(failure, options);
     return failure.code == gate_errc::bad_name ? exit_usage : exit_failed;
   }
   const gate_failure refused =
-      failure ? remove_unreadable(path_of(directory_of(options), options.name)) : gate.remove(options.force);
+      failure ? remove_unreadable(path_of(directory_of(options), options.name())) : gate.remove(options.force);
   if (refused.code == gate_errc::in_use && !failure && !options.force) {
-    complain("gate '" + options.name + "' is in use (kgate status -n " + options.name +
-             "); remove it all the same with --force");
+    const std::string it = gate_arguments(options, options.name());
+    complain("gate '" + options.name() + "' is in use, see `kgate status" + it +
+             "`; remove it all the same: kgate remove" + it + " --force");
     return exit_failed;
   }
   if (refused) {
-    complain(refused.text);
+    complain(refused, options);
     return exit_failed;
   }
-  print(options.json ? json_done(options.name, "removed") : options.name + ": removed\n");
+  remove_history(directory_of(options), options.name());
+  report(options, "removed", "removed");
   return exit_ok;
 }
 
@@ -97,30 +122,29 @@ int doctor(const request& options) {
   location where;
   where.directory = options.dir;
   std::vector<std::string> names;
-  if (options.name.empty())
-    names = names_in(directory);
+  if (options.named)
+    names.push_back(options.name());
   else
-    names.push_back(options.name);
-  const int swept = options.name.empty() ? sweep_unfinished(directory, "") : 0;
+    names = names_in(directory);
+  const int swept = options.named ? 0 : sweep_unfinished(directory, "");
   std::string out;
   int wrong = 0;
+  json_value document = json_document();
+  document["directory"] = json_text(directory);
+  document["swept"] = swept;
+  json_value& findings = document["findings"] = json_value::array();
   for (const std::string& name : names) {
     const finding found = examine(name, where);
     wrong += found.wrong ? 1 : 0;
-    if (options.json)
-      out += (out.empty() ? "" : ",") + std::string("{\"gate\":") + json_string(found.gate) +
-             ",\"ok\":" + (found.wrong ? "false" : "true") + ",\"finding\":" + json_string(found.text) + "}";
-    else
-      out += found.gate + ": " + found.text + "\n";
+    findings.push_back({{"gate", found.gate}, {"ok", !found.wrong}, {"finding", json_text(found.text)}});
+    out += found.gate + ": " + found.text + "\n";
   }
-  if (options.json) {
-    print("{\"directory\":" + json_string(directory) + ",\"swept\":" + std::to_string(swept) + ",\"findings\":[" + out +
-          "]}\n");
-  } else {
-    if (swept > 0)
-      out += directory + ": removed " + std::to_string(swept) + " unfinished file" + (swept == 1 ? "" : "s") + "\n";
+  if (swept > 0)
+    out += directory + ": removed " + std::to_string(swept) + " unfinished file" + (swept == 1 ? "" : "s") + "\n";
+  if (options.json)
+    print_json(document);
+  else
     print(out.empty() ? "no gates in " + directory + "\n" : out);
-  }
   return wrong == 0 ? exit_ok : exit_failed;
 }
 

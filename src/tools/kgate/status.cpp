@@ -2,12 +2,15 @@
 // kgate status, kgate list.
 #include "tools/kgate/status.hpp"
 
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
 #include "tools/common/terminal.hpp"
+#include "tools/common/text.hpp"
+#include "tools/kgate/json.hpp"
 
 namespace kgate::tool {
 
@@ -35,83 +38,126 @@ view view_of(const std::string& name, const location& where) {
   return out;
 }
 
-std::string json_participant(const participant& who, bool inside) {
-  std::string out = "{";
-  if (inside)
-    out += "\"slot\":" + (who.slot < 0 ? std::string("null") : std::to_string(who.slot));
-  else
-    out += "\"position\":" + std::to_string(who.position);
-  out += ",\"pid\":" + std::to_string(who.process) + ",\"user\":" + json_string(user_name(who.user)) +
-         ",\"command\":" + json_string(who.command) + ",\"since\":" + json_string(iso_time(who.since_ns)) +
-         ",\"host\":" + json_string(who.host) + ",\"weight\":" + std::to_string(who.weight);
-  return out + "}";
+bool is_stopped(int process, const std::string& host) {
+  static const std::string here = [] {
+    utsname names{};
+    uname(&names);
+    return std::string(names.nodename);
+  }();
+  if (process == 0 || host != here) return false;
+  const std::string text = file_text("/proc/" + std::to_string(process) + "/stat");
+  const std::size_t end = text.rfind(')');
+  return end != std::string::npos && end + 2 < text.size() && (text[end + 2] == 'T' || text[end + 2] == 't');
 }
 
-std::string json_participants(const std::vector<participant>& participants, bool inside) {
-  std::string out = "[";
-  for (const participant& who : participants) out += (out.size() > 1 ? "," : "") + json_participant(who, inside);
-  return out + "]";
+json_value json_participant(const participant& who, bool inside) {
+  json_value out = json_value::object();
+  if (inside) {
+    out["slot"] = who.slot < 0 ? json_value(nullptr) : json_value(who.slot);
+    out["slots"] = who.slots;
+  } else {
+    out["position"] = who.position;
+  }
+  out["pid"] = who.process;
+  out["command_pid"] = who.command_process == 0 ? json_value(nullptr) : json_value(who.command_process);
+  out["user"] = json_text(user_name(who.user));
+  out["command"] = json_text(who.command);
+  out["since"] = iso_time(who.since_ns);
+  out["state"] = state_of(who, inside);
+  out["host"] = json_text(who.host);
+  out["weight"] = who.weight;
+  return out;
 }
 
-std::string json_view(const view& gate) {
-  return "{\"name\":" + json_string(gate.name) + ",\"slots\":" + std::to_string(gate.seen.slots) +
-         ",\"holders\":" + json_participants(gate.seen.holders, true) +
-         ",\"waiters\":" + json_participants(gate.seen.waiters, false) +
-         ",\"healed\":" + std::to_string(gate.seen.healed) + "}";
+json_value json_view(const view& gate) {
+  json_value out = {{"name", gate.name},
+                    {"slots", gate.seen.slots},
+                    {"free", gate.seen.free},
+                    {"paused", gate.seen.paused},
+                    {"overtake", gate.seen.overtakings},
+                    {"holders", json_value::array()},
+                    {"waiters", json_value::array()},
+                    {"healed", gate.seen.healed}};
+  for (const participant& who : gate.seen.holders) out["holders"].push_back(json_participant(who, true));
+  for (const participant& who : gate.seen.waiters) out["waiters"].push_back(json_participant(who, false));
+  return out;
 }
 
-std::string padded(std::string text, std::size_t width, bool right = false) {
-  if (text.size() >= width) return text;
-  const std::string space(width - text.size(), ' ');
+std::string padded(const std::string& text, std::size_t width, bool right = false) {
+  const std::size_t columns = columns_of(text);
+  if (columns >= width) return text;
+  const std::string space(width - columns, ' ');
   return right ? space + text : text + space;
 }
 
-std::string participant_line(const std::string& place, const participant& who) {
+/// "0", "0-3,7"
+std::string slot_ranges(const std::vector<int>& slots) {
+  std::string out;
+  for (std::size_t i = 0; i < slots.size();) {
+    std::size_t last = i;
+    while (last + 1 < slots.size() && slots[last + 1] == slots[last] + 1) ++last;
+    out += (out.empty() ? "" : ",") + std::to_string(slots[i]) + (last > i ? "-" + std::to_string(slots[last]) : "");
+    i = last + 1;
+  }
+  return out.empty() ? "-" : out;
+}
+
+std::string participant_line(const std::string& place, const participant& who, bool inside) {
+  const std::string_view state = who.alive ? state_of(who, inside) : "dead";
+  const bool remarkable = state != "running" && state != "waiting";
   return "  " + padded(place, 5, true) + "  " + padded(std::to_string(who.process), 7, true) + "  " +
-         padded(printable(user_name(who.user)), 10) + "  " + padded(span_text(seconds_since(who.since_ns)), 7, true) +
-         "  " + (who.weight > 1 ? "(weight " + std::to_string(who.weight) + ") " : "") + printable(who.command) +
-         (who.alive ? "" : "  [dead]");
+         padded(who.command_process == 0 ? "-" : std::to_string(who.command_process), 7, true) + "  " +
+         padded(displayable(user_name(who.user)), 10) + "  " + padded(span_text(seconds_since(who.since_ns)), 7, true) +
+         "  " + (who.weight > 1 ? "(weight " + std::to_string(who.weight) + ") " : "") + displayable(who.command) +
+         (remarkable ? "  [" + std::string(state) + "]" : "");
 }
 
 void arrange(std::vector<participant>& participants, const std::string& sort) {
-  if (sort == "time")
+  const auto by = [&](auto key) {
     std::stable_sort(participants.begin(), participants.end(),
-                     [](const participant& a, const participant& b) { return a.since_ns < b.since_ns; });
-  else if (sort == "user")
-    std::stable_sort(participants.begin(), participants.end(),
-                     [](const participant& a, const participant& b) { return a.user < b.user; });
-  else if (sort == "command")
-    std::stable_sort(participants.begin(), participants.end(),
-                     [](const participant& a, const participant& b) { return a.command < b.command; });
+                     [&](const participant& a, const participant& b) { return key(a) < key(b); });
+  };
+  if (sort == "time") by([](const participant& who) { return who.since_ns; });
+  if (sort == "user") by([](const participant& who) { return who.user; });
+  if (sort == "command") by([](const participant& who) { return who.command; });
 }
-
-/// Says what could not be seen. How many there were.
-int report_failures(const std::vector<view>& gates) {
-  int failures = 0;
-  for (const view& gate : gates) {
-    if (!gate.failure) continue;
-    complain(gate.failure.text);
-    ++failures;
-  }
-  return failures;
-}
-
-int inside_of(const view& gate) { return gate.seen.slots - gate.seen.free; }
 
 }  // namespace
+
+const char* state_of(const participant& who, bool inside) {
+  if (is_stopped(who.command_process != 0 ? who.command_process : who.process, who.host)) return "stopped";
+  if (!inside) return "waiting";
+  return who.slot < 0 && who.command_process == 0 ? "starting" : "running";
+}
+
+int report_failures(const std::vector<view>& gates, const request& options) {
+  int count = 0;
+  for (const view& gate : gates) {
+    if (!gate.failure) continue;
+    complain(gate.failure, options);
+    ++count;
+  }
+  return count;
+}
+
+int inside_of(const view& gate) {
+  int count = 0;
+  for (const participant& who : gate.seen.holders) count += who.weight;
+  return count;
+}
 
 paint paint::for_stdout() { return {wants_colour(STDOUT_FILENO)}; }
 
 std::string paint::operator()(const char* code, const std::string& text) const {
-  return on ? std::string("\033[") + code + "m" + text + "\033[0m" : text;
+  return on && code != nullptr ? std::string("\033[") + code + "m" + text + "\033[0m" : text;
 }
 
 std::vector<view> gate_views(const request& options) {
   location where;
   where.directory = options.dir;
   std::vector<view> out;
-  if (!options.name.empty()) {
-    out.push_back(view_of(options.name, where));
+  if (options.named) {
+    out.push_back(view_of(options.name(), where));
     return out;
   }
   for (const std::string& name : names_in(directory_of(options))) {
@@ -121,44 +167,42 @@ std::vector<view> gate_views(const request& options) {
   return out;
 }
 
-std::vector<std::string> lines_of(const view& gate, const std::string& sort, const paint& colour, std::size_t width) {
+std::vector<view_line> lines_of(const view& gate, const std::string& sort) {
   std::vector<participant> holders = gate.seen.holders;
   std::vector<participant> waiters = gate.seen.waiters;
   arrange(holders, sort);
   arrange(waiters, sort);
-  std::vector<std::string> out;
-  const auto add = [&](const std::string& line, const char* code) {
-    std::string text = line;
-    if (width != 0 && text.size() > width) text.resize(width);
-    out.push_back(code != nullptr ? colour(code, text) : text);
-  };
-  add(gate.name + ": " + std::to_string(inside_of(gate)) + " of " + std::to_string(gate.seen.slots) + " slots taken, " +
-          std::to_string(waiters.size()) + " waiting" +
-          (gate.seen.healed != 0 ? ", " + std::to_string(gate.seen.healed) + " healed" : ""),
-      "1");
-  if (!holders.empty()) add("   slot      pid  user          since  command", "2");
+  std::vector<view_line> out;
+  out.push_back({gate.name + ": " + std::to_string(inside_of(gate)) + " of " + std::to_string(gate.seen.slots) +
+                     " slots taken, " + std::to_string(waiters.size()) + " waiting" +
+                     (gate.seen.paused ? ", paused" : "") +
+                     (gate.seen.healed != 0 ? ", " + std::to_string(gate.seen.healed) + " healed" : ""),
+                 "1", &gate});
+  if (!holders.empty()) out.push_back({"   slot    kgate  command  user          since  what", "2", &gate});
   for (const participant& who : holders)
-    add(participant_line(who.slot < 0 ? "-" : std::to_string(who.slot), who), "32");
-  if (!waiters.empty()) add("  place      pid  user         waited  command", "2");
-  for (const participant& who : waiters) add(participant_line(std::to_string(who.position), who), "33");
+    out.push_back({participant_line(slot_ranges(who.slots), who, true), "32", &gate, who, true, true});
+  if (!waiters.empty()) out.push_back({"  place    kgate  command  user         waited  what", "2", &gate});
+  for (const participant& who : waiters)
+    out.push_back({participant_line(std::to_string(who.position), who, false), "33", &gate, who, true, false});
   return out;
 }
 
 int status(const request& options) {
   const std::vector<view> gates = gate_views(options);
-  const int failures = report_failures(gates);
+  const int failures = report_failures(gates, options);
   const paint colour = paint::for_stdout();
+  json_value document = json_document();
+  json_value& list = document["gates"] = json_value::array();
   std::string out;
   for (const view& gate : gates) {
     if (gate.failure) continue;
-    if (options.json) {
-      out += (out.empty() ? "" : ",") + json_view(gate);
-      continue;
-    }
-    for (const std::string& line : lines_of(gate, "slot", colour, 0)) out += line + "\n";
+    if (options.json)
+      list.push_back(json_view(gate));
+    else
+      for (const view_line& line : lines_of(gate, "slot")) out += colour(line.colour, line.text) + "\n";
   }
   if (options.json)
-    print("{\"gates\":[" + out + "]}\n");
+    print_json(document);
   else if (gates.empty())
     complain("no gates in " + directory_of(options) + "; `kgate run -n NAME -k K -- COMMAND` creates one");
   else
@@ -168,25 +212,27 @@ int status(const request& options) {
 
 int list(const request& options) {
   const std::vector<view> gates = gate_views(options);
-  const int failures = report_failures(gates);
-  std::string out;
+  const int failures = report_failures(gates, options);
   std::size_t widest = 4;
   for (const view& gate : gates) widest = std::max(widest, gate.name.size());
-  if (!options.json) out = padded("NAME", widest) + "  SLOTS  INSIDE  WAITING\n";
-  bool first = true;
+  std::string out = padded("NAME", widest) + "  SLOTS  INSIDE  WAITING\n";
+  json_value document = json_document();
+  json_value& all = document["gates"] = json_value::array();
   for (const view& gate : gates) {
     if (gate.failure) continue;
-    if (options.json)
-      out += (first ? "" : ",") + std::string("{\"name\":") + json_string(gate.name) +
-             ",\"slots\":" + std::to_string(gate.seen.slots) + ",\"inside\":" + std::to_string(inside_of(gate)) +
-             ",\"waiting\":" + std::to_string(gate.seen.waiters.size()) + "}";
-    else
-      out += padded(gate.name, widest) + padded(std::to_string(gate.seen.slots), 7, true) +
-             padded(std::to_string(inside_of(gate)), 8, true) +
-             padded(std::to_string(gate.seen.waiters.size()), 9, true) + "\n";
-    first = false;
+    all.push_back({{"name", gate.name},
+                   {"slots", gate.seen.slots},
+                   {"inside", inside_of(gate)},
+                   {"waiting", gate.seen.waiters.size()},
+                   {"paused", gate.seen.paused}});
+    out += padded(gate.name, widest) + padded(std::to_string(gate.seen.slots), 7, true) +
+           padded(std::to_string(inside_of(gate)), 8, true) +
+           padded(std::to_string(gate.seen.waiters.size()), 9, true) + (gate.seen.paused ? "  paused" : "") + "\n";
   }
-  print(options.json ? "{\"gates\":[" + out + "]}\n" : out);
+  if (options.json)
+    print_json(document);
+  else
+    print(out);
   return failures == 0 ? exit_ok : exit_failed;
 }
 

@@ -18,6 +18,15 @@ struct view {
 /// The gates that were asked for, by name or all of the directory. Those this user may write to are healed first.
 std::vector<view> gate_views(const request& options);
 
+/// Says what could not be seen. How many there were.
+int report_failures(const std::vector<view>& gates, const request& options);
+
+/// How many slots are taken.
+int inside_of(const view& gate);
+
+/// "running", "stopped", "starting" (granted, and yet to notice it), or "waiting".
+const char* state_of(const detail::gates::participant& who, bool inside);
+
 /// Colour, if standard output is a terminal and NO_COLOR does not forbid it.
 struct paint {
   bool on = false;
@@ -25,7 +34,17 @@ struct paint {
   std::string operator()(const char* code, const std::string& text) const;
 };
 
-/// The holders and the queue of a gate, as lines of text no wider than `width` (0: as wide as they are).
-std::vector<std::string> lines_of(const view& gate, const std::string& sort, const paint& colour, std::size_t width);
+/// A line about a gate, with the participant it is about, if any.
+struct view_line {
+  std::string text;
+  const char* colour = nullptr;
+  const view* gate = nullptr;
+  detail::gates::participant who{};
+  bool is_participant = false;
+  bool inside = false;
+};
+
+/// The holders and the queue of a gate.
+std::vector<view_line> lines_of(const view& gate, const std::string& sort);
 
 }  // namespace kgate::tool

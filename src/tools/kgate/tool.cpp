@@ -6,10 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+
+#include "tools/common/text.hpp"
 
 namespace kgate::tool {
 
@@ -84,7 +87,7 @@ bool location_of(const request& options, detail::gates::location& out) {
     out.group = static_cast<gid_t>(number);
     out.mode = 0660;
   }
-  out.overtakings = static_cast<unsigned>(options.overtake);
+  out.overtakings = options.overtake < 0 ? 0 : static_cast<unsigned>(options.overtake);
   if (options.mode >= 0) out.mode = static_cast<mode_t>(options.mode);
   return true;
 }
@@ -95,7 +98,42 @@ std::string directory_of(const request& options) {
   return detail::gates::directory_of(where);
 }
 
-std::string name_of(const request& options) { return options.name.empty() ? "default" : options.name; }
+std::string gate_arguments(const request& options, std::string_view name) {
+  std::string out = " -n " + std::string(name);
+  if (!options.dir.empty()) {
+    const bool plain = options.dir.find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                           "/._-+,:@%") == std::string::npos;
+    std::string quoted = options.dir;
+    for (std::size_t at = 0; !plain && (at = quoted.find('\'', at)) != std::string::npos; at += 4)
+      quoted.replace(at, 1, "'\\''");
+    out += " --dir " + (plain ? quoted : "'" + quoted + "'");
+  }
+  return out;
+}
+
+void complain(const gate_failure& failure, const request& options) {
+  // The gates' own messages name gates without a directory: they do not know how the user named it.
+  std::string text = failure.text;
+  for (std::size_t at = 0; !options.dir.empty() && (at = text.find("kgate ", at)) != std::string::npos; at += 6) {
+    const std::size_t name = text.find(" -n ", at);
+    if (name == std::string::npos || text.find(' ', at + 6) != name) continue;
+    const std::size_t end = std::min(text.find_first_of(" `", name + 4), text.size());
+    const std::string with = gate_arguments(options, text.substr(name + 4, end - name - 4));
+    text.replace(name, end - name, with);
+  }
+  complain(displayable(text));
+}
+
+bool open_existing(const request& options, detail::gates::core& gate) {
+  detail::gates::location where;
+  where.directory = options.dir;
+  gate_failure failure = gate.open(options.name(), 0, where);
+  if (failure.code == gate_errc::not_found)
+    failure.text = "there is no gate '" + options.name() + "' in " + directory_of(options);
+  if (failure) complain(failure, options);
+  return !failure;
+}
 
 std::string user_name(unsigned user) {
   static unsigned last_user = ~0U;
@@ -114,36 +152,6 @@ long group_number(const std::string& group) {
   if (!group.empty() && *end == '\0' && number >= 0) return number;
   const std::string found = lookup("group", 0, group, 2);
   return found.empty() ? -1 : std::strtol(found.c_str(), nullptr, 10);
-}
-
-std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += text[i];
-    } else if (c < 0x20 || c == 0x7F) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", c);
-      out += code;
-    } else if (c < 0x80) {
-      out += text[i];
-    } else {
-      // Only whole UTF-8 sequences: a command line may hold any bytes, and may have been cut off inside a character.
-      const std::size_t length = c >= 0xF0 && c < 0xF5 ? 4 : c >= 0xE0 ? 3 : c >= 0xC2 ? 2 : 0;
-      bool whole = length != 0 && c < 0xF5 && i + length <= text.size();
-      for (std::size_t j = 1; whole && j < length; ++j)
-        whole = (static_cast<unsigned char>(text[i + j]) & 0xC0) == 0x80;
-      if (whole) {
-        out += text.substr(i, length);
-        i += length - 1;
-      } else {
-        out += "\\ufffd";
-      }
-    }
-  }
-  return out + "\"";
 }
 
 std::string iso_time(std::uint64_t wall_ns) {
@@ -176,10 +184,13 @@ double seconds_since(std::uint64_t wall_ns) {
          static_cast<double>(wall_ns) * 1e-9;
 }
 
-std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+std::string file_text(const std::string& path) {
+  std::string out;
+  std::FILE* const file = std::fopen(path.c_str(), "re");
+  if (file == nullptr) return out;
+  char part[4096];
+  for (std::size_t got = 0; (got = std::fread(part, 1, sizeof part, file)) > 0;) out.append(part, got);
+  std::fclose(file);
   return out;
 }
 

@@ -14,9 +14,19 @@
 namespace kgate::tool {
 
 int run(const request& options);
+int hold(const request& options);
+int release(const request& options);
+int jobserver(const request& options);
+int create(const request& options);
 int status(const request& options);
 int list(const request& options);
 int top(const request& options);
+int stats(const request& options);
+int wait(const request& options);
+int cancel(const request& options);
+int pause(const request& options);
+int resume(const request& options);
+int drain(const request& options);
 int resize(const request& options);
 int remove(const request& options);
 int doctor(const request& options);
@@ -27,23 +37,29 @@ void expect_truncation(int code);
 
 /// To standard error, with "kgate: " before it.
 void complain(std::string_view text);
+/// The same for what a gate says; lines to copy get the directory that was given.
+void complain(const gate_failure& failure, const request& options);
 void print(std::string_view text);
+
+/// " -n NAME", and " --dir DIR" if a directory was given: for lines to copy.
+std::string gate_arguments(const request& options, std::string_view name);
 
 /// Where the gate is or shall be. False if the group is unknown, which has been said.
 bool location_of(const request& options, detail::gates::location& out);
 std::string directory_of(const request& options);
-std::string name_of(const request& options);
 
+/// Opens a gate that must exist, of the name that was given: false if it cannot, which has been said.
+bool open_existing(const request& options, detail::gates::core& gate);
+
+/// What a small file of /proc says; empty if it cannot be read.
+std::string file_text(const std::string& path);
 std::string user_name(unsigned user);
 /// -1 if there is no such group.
 long group_number(const std::string& group);
-std::string json_string(std::string_view text);
 /// "2026-11-15T21:00:00Z"
 std::string iso_time(std::uint64_t wall_ns);
 /// "12s", "3m05s", "2h10m", "4d3h"
 std::string span_text(double seconds);
 double seconds_since(std::uint64_t wall_ns);
-/// What is printed to a terminal must not steer it: control characters become '?'.
-std::string printable(std::string_view text);
 
 }  // namespace kgate::tool

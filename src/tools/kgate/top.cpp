@@ -6,23 +6,45 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 
+#include "tools/common/terminal.hpp"
+#include "tools/common/text.hpp"
 #include "tools/kgate/status.hpp"
 
 namespace kgate::tool {
 
+using namespace detail::gates;
+
 namespace {
 
-volatile sig_atomic_t ended = 0;
+volatile sig_atomic_t end_wanted = 0;
+volatile sig_atomic_t stop_wanted = 0;
 
-void on_end(int) { ended = 1; }
+void on_end(int) { end_wanted = 1; }
+void on_stop(int) { stop_wanted = 1; }
 
 /// The terminal without echo and line by line reading, and its other screen; as it was when this goes.
 class screen {
  public:
-  screen() {
+  screen() { take(); }
+  screen(const screen&) = delete;
+  screen& operator=(const screen&) = delete;
+  ~screen() { give_back(); }
+
+  /// Stops, with the terminal as it was, until the shell continues this process.
+  void stop() {
+    give_back();
+    raise(SIGSTOP);
+    take();
+  }
+
+ private:
+  void take() {
     tcgetattr(STDIN_FILENO, &before_);
     termios raw = before_;
     raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
@@ -30,15 +52,12 @@ class screen {
     print("\033[?1049h\033[?25l");
     std::fflush(stdout);
   }
-  screen(const screen&) = delete;
-  screen& operator=(const screen&) = delete;
-  ~screen() {
+  void give_back() {
     print("\033[?25h\033[?1049l");
     std::fflush(stdout);
     tcsetattr(STDIN_FILENO, TCSANOW, &before_);
   }
 
- private:
   termios before_{};
 };
 
@@ -57,78 +76,255 @@ std::string clock_text() {
   return text;
 }
 
-std::vector<std::string> all_lines(const request& options, const std::string& sort, const paint& colour,
-                                   std::size_t width) {
-  std::vector<std::string> lines;
-  for (const view& gate : gate_views(options)) {
-    if (gate.failure) {
-      lines.push_back(gate.name + ": " + gate.failure.text);
-      continue;
-    }
-    for (std::string& line : lines_of(gate, sort, colour, width)) lines.push_back(std::move(line));
+std::vector<view_line> all_lines(const request& options, const std::vector<view>& gates, const std::string& sort) {
+  std::vector<view_line> lines;
+  for (const view& gate : gates) {
+    if (gate.failure)
+      lines.push_back({gate.name + ": " + displayable(gate.failure.text), nullptr, &gate});
+    else
+      for (view_line& line : lines_of(gate, sort)) lines.push_back(std::move(line));
   }
-  if (lines.empty()) lines.push_back("no gates in " + directory_of(options));
+  if (lines.empty()) lines.push_back({"no gates in " + directory_of(options)});
   return lines;
 }
 
-std::string page(const request& options, const std::string& sort, const paint& colour) {
-  const winsize size = terminal_size();
-  std::string head = "kgate top  " + clock_text() + "  order: " + sort + "   [s]lot [t]ime [u]ser [c]ommand [q]uit";
-  if (head.size() > size.ws_col) head.resize(size.ws_col);
-  std::string out = "\033[H" + colour("7", head) + "\033[K\r\n";
-  const std::vector<std::string> lines = all_lines(options, sort, colour, size.ws_col);
-  const std::size_t room = size.ws_row > 2 ? size.ws_row - 2U : 1U;
-  for (std::size_t i = 0; i < lines.size() && i < room; ++i) {
-    if (i + 1 == room && lines.size() > room)
-      out += "  ... " + std::to_string(lines.size() - i) + " more lines\033[K\r\n";
-    else
-      out += lines[i] + "\033[K\r\n";
-  }
-  return out + "\033[J";
+enum key : int { key_none, key_end = 256, key_up, key_down, key_page_up, key_page_down, key_home };
+
+/// A key that was pressed within a while, or key_none; key_end at the end of input.
+int read_key(int while_ms) {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  if (poll(&input, 1, while_ms) <= 0) return key_none;
+  char bytes[16];
+  const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
+  if (got < 0 && errno == EINTR) return key_none;
+  if (got <= 0) return key_end;
+  const std::string_view text(bytes, static_cast<std::size_t>(got));
+  if (text == "\033[A" || text == "\033OA") return key_up;
+  if (text == "\033[B" || text == "\033OB") return key_down;
+  if (text == "\033[5~") return key_page_up;
+  if (text == "\033[6~") return key_page_down;
+  if (text == "\033[H" || text == "\033[1~") return key_home;
+  return text.front() == '\033' ? static_cast<int>(key_none) : static_cast<unsigned char>(text.front());
 }
 
-/// A key that was pressed within half a second, or 0; 'q' at the end of input.
-char key() {
-  pollfd input{STDIN_FILENO, POLLIN, 0};
-  if (poll(&input, 1, 500) <= 0) return 0;
-  char pressed = 0;
-  return read(STDIN_FILENO, &pressed, 1) == 1 ? pressed : 'q';
+/// The view: which lines, which of them is selected, and what is said at the bottom.
+class live_view {
+ public:
+  explicit live_view(const request& options) : options_(options), sort_(options.sort.empty() ? "slot" : options.sort) {}
+
+  void refresh() {
+    gates_ = gate_views(options_);
+    lines_ = all_lines(options_, gates_, sort_);
+    follow_selection();
+  }
+
+  std::string page() {
+    const winsize size = terminal_size();
+    const std::size_t width = size.ws_col;
+    const std::size_t room = size.ws_row > 3 ? size.ws_row - 3U : 1U;
+    scroll_into(room);
+    const std::string head = "kgate top  " + clock_text() + "  order: " + sort_ +
+                             "   [s]lot [t]ime [u]ser [c]ommand  [x] cancel [T]erm [K]ill  [q]uit";
+    std::string out = "\033[H" + colour_("7", std::string(cut_to_columns(head, width))) + "\033[K\r\n";
+    for (std::size_t i = first_; i < lines_.size() && i < first_ + room; ++i) {
+      const bool chosen = i == selected_ && lines_[i].is_participant;
+      const std::string& line = lines_[i].text;
+      const std::string shown = chosen ? ">" + line.substr(1) : line;  // such a line begins with a blank
+      out += colour_(chosen ? "7" : lines_[i].colour, std::string(cut_to_columns(shown, width))) + "\033[K\r\n";
+    }
+    std::string foot = message_;
+    if (foot.empty() && lines_.size() > room)
+      foot = "lines " + std::to_string(first_ + 1) + " to " + std::to_string(std::min(first_ + room, lines_.size())) +
+             " of " + std::to_string(lines_.size());
+    return out + "\033[J" + std::string(cut_to_columns(foot, width));
+  }
+
+  void order_by(const char* key) { sort_ = key; }
+  void say(std::string text) { message_ = std::move(text); }
+  const view_line* chosen() const {
+    return selected_ < lines_.size() && lines_[selected_].is_participant ? &lines_[selected_] : nullptr;
+  }
+
+  /// Moves the selection by so many participants.
+  void move(int by) {
+    const int step = by < 0 ? -1 : 1;
+    for (int left = by < 0 ? -by : by; left > 0; --left) {
+      auto at = static_cast<std::ptrdiff_t>(selected_);
+      do at += step;
+      while (at >= 0 && at < std::ssize(lines_) && !lines_[static_cast<std::size_t>(at)].is_participant);
+      if (at < 0) first_ = 0;
+      if (at < 0 || at >= std::ssize(lines_)) break;
+      selected_ = static_cast<std::size_t>(at);
+    }
+    remember();
+  }
+
+ private:
+  void remember() {
+    const view_line* const line = chosen();
+    chosen_gate_ = line != nullptr ? line->gate->name : "";
+    chosen_bits_ = line != nullptr ? line->who.state_bits >> 2 : 0;
+    chosen_member_ = line != nullptr ? line->who.member : 0;
+  }
+  /// The same participant stays selected where it moves; else the line stays.
+  void follow_selection() {
+    for (std::size_t i = 0; i < lines_.size(); ++i)
+      if (lines_[i].is_participant && lines_[i].gate->name == chosen_gate_ && lines_[i].who.member == chosen_member_ &&
+          lines_[i].who.state_bits >> 2 == chosen_bits_) {
+        selected_ = i;
+        return;
+      }
+    selected_ = std::min(selected_, lines_.size() - 1);
+    while (selected_ + 1 < lines_.size() && !lines_[selected_].is_participant) ++selected_;
+    while (selected_ > 0 && !lines_[selected_].is_participant) --selected_;
+    remember();
+  }
+  void scroll_into(std::size_t room) {
+    if (selected_ < first_ + (selected_ > 1 ? 2U : 0U)) first_ = selected_ > 1 ? selected_ - 2 : 0;
+    if (selected_ >= first_ + room) first_ = selected_ - room + 1;
+    if (lines_.size() <= room) first_ = 0;
+  }
+
+  const request& options_;
+  std::string sort_;
+  const paint colour_ = paint::for_stdout();
+  std::vector<view> gates_;
+  std::vector<view_line> lines_;
+  std::size_t first_ = 0, selected_ = 0;
+  std::string chosen_gate_;
+  std::uint64_t chosen_bits_ = 0;
+  unsigned chosen_member_ = 0;
+  std::string message_;
+};
+
+/// Asks at the bottom of the screen; true for y.
+bool confirmed(live_view& shown, const std::string& question) {
+  shown.say(question + " [y/n]");
+  print(shown.page());
+  std::fflush(stdout);
+  int pressed = key_none;
+  while (pressed == key_none && end_wanted == 0) pressed = read_key(500);
+  shown.say("");
+  return pressed == 'y' || pressed == 'Y';
+}
+
+void cancel_chosen(const request& options, live_view& shown, const view_line& line) {
+  if (line.inside) return shown.say("only one that waits can be cancelled; T ends the command of a holder");
+  if (!confirmed(shown, "cancel process " + std::to_string(line.who.process) + " at gate '" + line.gate->name + "'?"))
+    return;
+  core gate;
+  location where;
+  where.directory = options.dir;
+  const gate_failure failure = gate.open(line.gate->name, 0, where);
+  if (failure)
+    shown.say(displayable(failure.text));
+  else
+    shown.say(gate.dismiss(line.who) ? "cancelled" : "it does not wait any more");
+}
+
+void signal_chosen(live_view& shown, const view_line& line, int number, const char* name) {
+  const int process = line.who.command_process != 0 ? line.who.command_process : line.who.process;
+  if (!confirmed(shown, std::string("send ") + name + " to process " + std::to_string(process) + ", " +
+                            displayable(line.who.command) + "?"))
+    return;
+  shown.say(kill(process, number) == 0 ? std::string(name) + " sent"
+                                       : std::string("not sent: ") + std::strerror(errno));
+}
+
+/// False if the view shall end.
+bool act(const request& options, live_view& shown, int pressed) {
+  if (pressed == key_none) return true;
+  shown.say("");
+  const view_line* const found = shown.chosen();
+  const view_line line = found != nullptr ? *found : view_line{};
+  switch (pressed) {
+    case 's':
+      shown.order_by("slot");
+      break;
+    case 't':
+      shown.order_by("time");
+      break;
+    case 'u':
+      shown.order_by("user");
+      break;
+    case 'c':
+      shown.order_by("command");
+      break;
+    case 'k':
+    case key_up:
+      shown.move(-1);
+      break;
+    case 'j':
+    case key_down:
+      shown.move(1);
+      break;
+    case key_page_up:
+      shown.move(-10);
+      break;
+    case key_page_down:
+    case ' ':
+      shown.move(10);
+      break;
+    case key_home:
+      shown.move(-1'000'000);
+      break;
+    case 'x':
+      if (found != nullptr) cancel_chosen(options, shown, line);
+      break;
+    case 'T':
+      if (found != nullptr) signal_chosen(shown, line, SIGTERM, "SIGTERM");
+      break;
+    case 'K':
+      if (found != nullptr) signal_chosen(shown, line, SIGKILL, "SIGKILL");
+      break;
+    case 'q':
+    case key_end:
+      return false;
+    default:
+      break;
+  }
+  return true;
+}
+
+int print_once(const request& options) {
+  const std::vector<view> gates = gate_views(options);
+  const int failures = report_failures(gates, options);
+  const paint colour = paint::for_stdout();
+  for (const view& gate : gates)
+    if (!gate.failure)
+      for (const view_line& line : lines_of(gate, options.sort.empty() ? "slot" : options.sort))
+        print(colour(line.colour, line.text) + "\n");
+  if (gates.empty()) complain("no gates in " + directory_of(options));
+  return failures == 0 ? exit_ok : exit_failed;
 }
 
 }  // namespace
 
 int top(const request& options) {
-  std::string sort = options.sort.empty() ? "slot" : options.sort;
-  const paint colour = paint::for_stdout();
-  if (options.once || isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0) {
-    for (const std::string& line : all_lines(options, sort, colour, 0)) print(line + "\n");
-    return exit_ok;
+  const bool live = !options.once && isatty(STDOUT_FILENO) != 0 && isatty(STDIN_FILENO) != 0 && !terminal_is_dumb();
+  if (!live) return print_once(options);
+  if (options.named) {  // a gate that cannot be seen at all is an error, as for status
+    const std::vector<view> first = gate_views(options);
+    if (report_failures(first, options) != 0) return exit_failed;
   }
-  for (const int ending : {SIGINT, SIGTERM, SIGHUP}) signal(ending, on_end);
-  const screen on_screen;
-  while (ended == 0) {
-    print(page(options, sort, colour));
+  struct sigaction action {};
+  action.sa_handler = on_end;
+  for (const int ending : {SIGINT, SIGTERM, SIGHUP}) sigaction(ending, &action, nullptr);
+  action.sa_handler = on_stop;
+  sigaction(SIGTSTP, &action, nullptr);
+  screen on_screen;
+  live_view shown(options);
+  for (;;) {
+    shown.refresh();
+    print(shown.page());
     std::fflush(stdout);
-    switch (key()) {
-      case 's':
-        sort = "slot";
-        break;
-      case 't':
-        sort = "time";
-        break;
-      case 'u':
-        sort = "user";
-        break;
-      case 'c':
-        sort = "command";
-        break;
-      case 'q':
-        return exit_ok;
-      default:
-        break;
+    const int pressed = read_key(500);
+    if (stop_wanted != 0) {
+      stop_wanted = 0;
+      on_screen.stop();
     }
+    if (end_wanted != 0 || !act(options, shown, pressed)) return exit_ok;
   }
-  return exit_ok;
 }
 
 }  // namespace kgate::tool

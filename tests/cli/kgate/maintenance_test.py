@@ -56,7 +56,7 @@ class Maintenance(Case):
         self.assertEqual(self.run_kgate("remove", "-n", "g", "--force").returncode, 0)
         self.assertEqual(waiter.wait(10), 121)
         holder.terminate()
-        self.assertEqual(holder.wait(10), 143)
+        self.assertEqual(holder.wait(10), -15)
         self.assertEqual(os.listdir(self.dir), [])
         self.assertEqual(self.run_kgate("run", "-n", "g", "-k", "7", "--", "true").returncode, 0)
         self.assertEqual(self.run_kgate("remove", "-n", "g").returncode, 0)

@@ -4,6 +4,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 
 from tool import KGATE, Case, main
@@ -20,7 +21,7 @@ class Run(Case):
 
     def test_death_by_signal(self):
         for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV):
-            self.assertEqual(self.run_kgate("run", "--", "sh", "-c", f"kill -{int(number)} $$").returncode, 128 + number)
+            self.assertEqual(self.run_kgate("run", "--", "sh", "-c", f"kill -{int(number)} $$").returncode, -number)
 
     def test_commands_that_cannot_be_run(self):
         missing = self.run_kgate("run", "--", "/no/such/command")
@@ -50,6 +51,69 @@ class Run(Case):
         done = self.run_kgate("run", "--try", "--", "true")
         self.assertEqual(done.returncode, 122)
         self.assertIn("kgate status", done.stderr)
+        quiet = self.run_kgate("run", "--try", "-q", "--", "true")
+        self.assertEqual((quiet.returncode, quiet.stderr), (122, ""))
+
+    def test_timeout_code(self):
+        self.hold()
+        self.assertEqual(self.run_kgate("run", "--try", "-E", "75", "--", "true").returncode, 75)
+        self.assertEqual(self.run_kgate("run", "-t", "20ms", "--timeout-code", "0", "--", "true").returncode, 0)
+
+    def test_time_limit(self):
+        began = time.monotonic()
+        done = self.run_kgate("run", "--time-limit", "200ms", "--", "sleep", "60")
+        self.assertEqual(done.returncode, 123)
+        self.assertIn("'sleep' ran longer than --time-limit", done.stderr)
+        stubborn = "import signal,time\nsignal.signal(signal.SIGTERM,signal.SIG_IGN)\ntime.sleep(60)"
+        done = self.run_kgate("run", "--time-limit", "500ms", "--grace", "200ms", "--", sys.executable, "-c", stubborn)
+        self.assertEqual(done.returncode, 123)
+        self.assertLess(time.monotonic() - began, 20)
+        self.assertEqual(self.run_kgate("run", "--time-limit", "20", "--", "sh", "-c", "exit 3").returncode, 3)
+        self.assertEqual(self.gate()["holders"], [])
+
+    def test_exec_leaves_no_wrapper(self):
+        process = self.start("run", "-n", "e", "--exec", "--", "sh", "-c", "echo $$ $KGATE_SLOT; read line; exit 5", stdin=subprocess.PIPE)
+        pid, slot = process.stdout.readline().split()
+        self.assertEqual((int(pid), slot), (process.pid, "0"))
+        self.assertEqual(self.gate("e")["holders"][0]["command_pid"], process.pid)
+        self.assertEqual(self.run_kgate("run", "-n", "e", "--try", "--", "true").returncode, 122)
+        waiter = self.start("run", "-n", "e", "--", "true")
+        self.until(lambda: len(self.gate("e")["waiters"]) == 1)
+        process.stdin.write("\n")
+        process.stdin.flush()
+        self.assertEqual(process.wait(10), 5)
+        self.assertEqual(waiter.wait(10), 0)
+        self.assertEqual(self.gate("e")["healed"], 0)
+        self.assertEqual(self.run_kgate("run", "-n", "e", "--exec", "--", "/no/such/command").returncode, 127)
+        self.assertEqual(self.run_kgate("run", "-n", "e", "--try", "--", "true").returncode, 0)
+
+    def test_the_slot_of_a_nested_kgate_is_its_own(self):
+        self.hold("inner", "2")
+        done = self.run_kgate("run", "-n", "outer", "--", "echo", "{slot}", "{{slot}}", "{other}", "{slot:outer}", "a{slot}b{")
+        self.assertEqual(done.stdout, "0 {slot} {other} 0 a0b{\n")
+        done = self.run_kgate("run", "-n", "outer", "--", KGATE, "run", "-n", "inner", "--", "echo", "{slot}")
+        self.assertEqual(done.stdout, "1\n")
+
+    def test_several_gates_all_or_none(self):
+        done = self.run_kgate("run", "-n", "gpu", "-k", "2", "-w", "2", "-n", "app.license", "-k", "3", "--", "sh", "-c",
+                              'echo "$KGATE_NAME $KGATE_SLOT $KGATE_SLOTS $KGATE_SLOT_GPU $KGATE_SLOT_APP_LICENSE $0"', "{slot:app.license}")
+        self.assertEqual(done.stdout, "gpu 0,1 2 0,1 0 0\n")
+        self.hold("license")
+        done = self.run_kgate("run", "-n", "license", "-n", "gpu", "--try", "--", "true")
+        self.assertEqual(done.returncode, 122)
+        self.assertEqual(self.holders("gpu"), [])
+        waiter = self.start("run", "-n", "license", "-n", "gpu", "--", "true")
+        self.until(lambda: len(self.gate("license")["waiters"]) == 1)
+        self.assertEqual(len(self.holders("gpu")), 1)
+        self.assertEqual(self.run_kgate("run", "-n", "gpu", "-w", "2", "--try", "--", "true").returncode, 122)
+        waiter.terminate()
+        self.assertEqual(waiter.wait(10), -15)
+        self.assertEqual(self.run_kgate("run", "-n", "gpu", "-w", "2", "--try", "--", "true").returncode, 0)
+
+    def test_two_gates_named_in_any_order_never_deadlock(self):
+        runs = [self.start("run", "-n", a, "-n", b, "--", "true") for a, b in [("a", "b"), ("b", "a")] * 10]
+        for process in runs:
+            self.assertEqual(process.wait(30), 0)
 
     def test_timeout_never_lets_in(self):
         self.hold()

@@ -56,7 +56,7 @@ class Strangers(Case):
     def test_a_reader_cannot_keep_others_out(self):
         self.run_kgate("run", "-n", "g", "-k", "1", "--mode", "0644", "--", "true")
         files = [os.path.join(self.dir, f) for f in os.listdir(self.dir)]
-        self.assertEqual(len(files), 3)
+        self.assertEqual(len(files), 4)
         reader = subprocess.Popen(self.as_user(60001, sys.executable, "-c", READ_LOCKS, *files), stdout=subprocess.PIPE, text=True)
         self.started.append(reader)
         self.assertEqual(reader.stdout.readline(), "2\n")  # both lock files are closed to it

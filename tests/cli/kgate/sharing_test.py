@@ -34,7 +34,7 @@ class Users(Case):
             seen = json.loads(self.call(user, "status", "-n", "gpu", "--json").stdout)["gates"][0]
             self.assertEqual({h["user"] for h in seen["holders"]}, {"60001", "60002"})
         second.terminate()
-        self.assertEqual(second.wait(10), 143)
+        self.assertEqual(second.wait(10), -15)
 
     def test_without_permission(self):
         self.assertEqual(self.call(60001, "run", "-n", "mine", "--", "true").returncode, 0)

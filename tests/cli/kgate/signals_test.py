@@ -5,8 +5,9 @@ import os
 import pty
 import signal
 import sys
+import time
 
-from tool import KGATE, Case, main
+from tool import KGATE, Case, Terminal, main
 
 
 class Signals(Case):
@@ -25,11 +26,61 @@ class Signals(Case):
             self.assertEqual(process.wait(10), 40)
             self.assertEqual(process.stdout.read(), number.name + "\n")
 
+    def test_interrupt_stops_a_loop_around_it(self):
+        with Terminal(self, "bash --norc -i") as terminal:
+            terminal.keys(f"for i in 1 2 3; do echo round $i; {KGATE} run -- sleep 30; done; echo o''ver", "Enter")
+            terminal.until("round 1")
+            self.until(lambda: len(self.holders()) == 1)
+            terminal.keys("C-c")
+            self.until(lambda: self.holders() == [])
+            terminal.keys("echo ne''xt", "Enter")
+            terminal.until("next")
+            self.assertNotIn("round 2", terminal.text())
+
+    def test_interrupt_of_a_waiter_stops_a_loop_around_it(self):
+        self.hold()
+        with Terminal(self, "bash --norc -i") as terminal:
+            terminal.keys(f"for i in 1 2 3; do echo round $i; {KGATE} run -- sleep 30; done", "Enter")
+            self.until(lambda: len(self.gate()["waiters"]) == 1)
+            terminal.keys("C-c")
+            self.until(lambda: self.gate()["waiters"] == [])
+            terminal.keys("echo ne''xt", "Enter")
+            terminal.until("next")
+            self.assertNotIn("round 2", terminal.text())
+        self.assertEqual(self.gate()["healed"], 0)
+
+    def test_a_waiter_in_the_background_is_silent(self):
+        self.hold()
+        with Terminal(self, "bash --norc -i", columns=40) as terminal:
+            terminal.keys("PS1=; clear", "Enter")
+            terminal.keys(f"{KGATE} run -t 20 -- true &", "Enter")
+            self.until(lambda: len(self.gate()["waiters"]) == 1)
+            time.sleep(0.8)
+            self.assertNotIn("waiting", terminal.text())
+            terminal.keys("fg", "Enter")
+            terminal.until("kgate: waiting at gate 'default'")
+            time.sleep(0.6)
+            self.assertEqual(terminal.text().count("waiting at"), 1)  # one line, however narrow
+            terminal.keys("C-z")
+            terminal.until("Stopped")
+            self.assertNotIn("waiting at", terminal.text())
+            terminal.keys("clear", "Enter", "bg", "Enter")
+            time.sleep(0.8)
+            self.assertNotIn("waiting at", terminal.text())
+
+    def test_the_line_is_gone_when_the_command_starts(self):
+        holder = self.hold()
+        with Terminal(self, f"{KGATE} run -- echo inside; sleep 20", columns=30) as terminal:
+            terminal.until("kgate: waiting")
+            holder.terminate()
+            terminal.until("inside")
+            self.assertEqual(terminal.text().strip(), "inside")
+
     def test_default_action_of_the_command(self):
         process = self.start("run", "--", "sh", "-c", "echo ready; exec sleep 60")
         self.assertEqual(process.stdout.readline(), "ready\n")
         process.terminate()
-        self.assertEqual(process.wait(10), 128 + signal.SIGTERM)
+        self.assertEqual(process.wait(10), -signal.SIGTERM)
         self.assertEqual(self.gate()["holders"], [])
 
     def test_stop_and_continue(self):

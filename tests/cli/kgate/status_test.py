@@ -4,31 +4,33 @@
 import json
 import os
 import pty
-import shutil
-import subprocess
+import signal
 
-from tool import KGATE, Case, main
+from tool import KGATE, Case, Terminal, main
 
 
 class Status(Case):
     def test_status_json(self):
         self.hold("gpu", "1", ("sleep", "55"))
-        waiter = self.start("run", "-n", "gpu", "--", "echo", 'a "quoted" \x01\xff word')
+        waiter = self.start("run", "-n", "gpu", "--show-arguments", "--", "echo", 'a "quoted" \x01\u202e\x9b31m w\xf6rd')
         self.until(lambda: len(self.gate("gpu")["waiters"]) == 1)
         gate = self.gate("gpu")
         self.assertEqual((gate["name"], gate["slots"], gate["healed"]), ("gpu", 1, 0))
         holder, waiting = gate["holders"][0], gate["waiters"][0]
-        self.assertEqual((holder["slot"], holder["pid"], holder["command"]), (0, self.started[0].pid, "sleep 55"))
+        self.assertEqual((holder["slot"], holder["pid"], holder["command"]), (0, self.started[0].pid, "sleep"))
         self.assertEqual((waiting["position"], waiting["pid"]), (1, waiter.pid))
-        self.assertIn('a "quoted"', waiting["command"])
+        self.assertEqual(waiting["command"], 'echo a "quoted" \ufffd\ufffd\ufffd31m w\xf6rd')
+        self.assertEqual((holder["state"], waiting["state"]), ("running", "waiting"))
+        with open(f"/proc/{holder['command_pid']}/cmdline", encoding="utf-8") as line:
+            self.assertEqual(line.read().split("\0")[:2], ["sleep", "55"])
         for person in (holder, waiting):
             self.assertRegex(person["since"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
             self.assertTrue(person["user"])
 
     def test_list_and_missing(self):
-        self.assertEqual(json.loads(self.run_kgate("list", "--json").stdout), {"gates": []})
+        self.assertEqual(json.loads(self.run_kgate("list", "--json").stdout), {"schema": 1, "gates": []})
         self.run_kgate("run", "-n", "a", "-k", "2", "--", "true")
-        self.assertEqual(json.loads(self.run_kgate("list", "--json").stdout), {"gates": [{"name": "a", "slots": 2, "inside": 0, "waiting": 0}]})
+        self.assertEqual(json.loads(self.run_kgate("list", "--json").stdout), {"schema": 1, "gates": [{"name": "a", "slots": 2, "inside": 0, "waiting": 0, "paused": False}]})
         missing = self.run_kgate("status", "-n", "b")
         self.assertEqual((missing.returncode, missing.stdout), (1, ""))
 
@@ -72,26 +74,135 @@ class Status(Case):
         self.assertEqual(done.returncode, 0)
         self.assertIn("gpu: 1 of 2 slots taken, 0 waiting", done.stdout)
 
+    def test_arguments_stay_private_unless_asked(self):
+        self.hold("g", "1", ("sh", "-c", "sleep 60 # secret-token"))
+        with open(os.path.join(self.dir, "g.gate"), "rb") as file:
+            self.assertNotIn(b"secret", file.read())
+        self.assertEqual(self.gate("g")["holders"][0]["command"], "sh")
+
+    def test_a_long_line_is_cut_between_characters(self):
+        self.hold("g")
+        self.start("run", "-n", "g", "--show-arguments", "--", "echo", "x" + "\u00fc" * 200)
+        self.until(lambda: len(self.gate("g")["waiters"]) == 1)
+        self.assertRegex(self.gate("g")["waiters"][0]["command"], "^echo x\u00fc{50,60}$")
+        self.assertNotIn("\ufffd", self.run_kgate("status").stdout)
+
+    def test_all_slots_of_a_weighted_holder(self):
+        self.start("run", "-n", "g", "-k", "5", "-w", "3", "--", "sleep", "60")
+        self.until(lambda: len(self.holders("g")) == 1 and self.holders("g")[0]["slots"] == [0, 1, 2])
+        self.assertRegex(self.run_kgate("status").stdout, r"\n +0-2 +\d+ +\d+ .*\(weight 3\) sleep")
+
+    def test_a_stopped_waiter_is_shown_as_stopped(self):
+        holder = self.hold("g")
+        waiter = self.start("run", "-n", "g", "--", "sleep", "60")
+        self.until(lambda: len(self.gate("g")["waiters"]) == 1)
+        waiter.send_signal(signal.SIGSTOP)
+        self.until(lambda: self.gate("g")["waiters"][0]["state"] == "stopped")
+        holder.terminate()
+        holder.wait()
+        self.until(lambda: len(self.gate("g")["holders"]) == 1)  # granted, though it cannot know yet
+        granted = self.gate("g")["holders"][0]
+        self.assertEqual((granted["state"], granted["slots"]), ("stopped", []))
+        self.assertGreater(granted["since"], "2020")
+        self.assertIn("[stopped]", self.run_kgate("status").stdout)
+        waiter.send_signal(signal.SIGCONT)
+        self.until(lambda: self.gate("g")["holders"][0]["state"] == "running")
+
+    def test_healed_counts_deaths_only(self):
+        holder = self.hold("g")
+        for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            waiter = self.start("run", "-n", "g", "--", "true")
+            self.until(lambda: len(self.gate("g")["waiters"]) == 1)
+            waiter.send_signal(ending)
+            self.assertEqual(waiter.wait(10), -ending)
+        self.run_kgate("run", "-n", "g", "-t", "50ms", "--", "true")
+        holder.terminate()
+        holder.wait()
+        self.assertEqual(self.run_kgate("run", "-n", "g", "--exec", "--", "true").returncode, 0)
+        self.assertEqual(self.run_kgate("run", "-n", "g", "-t", "5", "--", "true").returncode, 0)
+        self.assertEqual(self.gate("g")["healed"], 0)
+        dead = self.start("run", "-n", "g", "--", "sh", "-c", "kill -9 $PPID $$")
+        dead.wait()
+        self.until(lambda: self.gate("g")["healed"] == 1)
+
     def test_top_in_a_terminal(self):
-        if not shutil.which("tmux"):
-            self.skipTest("tmux is not installed")
         self.hold("gpu", "1")
         self.start("run", "-n", "gpu", "--", "true")
         self.until(lambda: len(self.gate("gpu")["waiters"]) == 1)
-        socket = os.path.join(self.dir, "tmux")
-        tmux = lambda *words: subprocess.run(["tmux", "-S", socket, *words], env=self.env, capture_output=True, text=True, timeout=20).stdout
-        tmux("new-session", "-d", "-s", "t", "-x", "100", "-y", "20", f"{KGATE} top; echo ended $?; sleep 20")
-        try:
-            self.until(lambda: "gpu: 1 of 1 slots taken, 1 waiting" in tmux("capture-pane", "-p", "-t", "t"))
-            screen = tmux("capture-pane", "-p", "-t", "t")
-            self.assertRegex(screen, r"slot +pid +user +since +command")
-            self.assertRegex(screen, r"place +pid +user +waited +command")
-            tmux("send-keys", "-t", "t", "t")
-            self.until(lambda: "order: time" in tmux("capture-pane", "-p", "-t", "t"))
-            tmux("send-keys", "-t", "t", "q")
-            self.until(lambda: "ended 0" in tmux("capture-pane", "-p", "-t", "t"))
-        finally:
-            tmux("kill-server")
+        with Terminal(self, f"{KGATE} top; echo ended $?; sleep 20") as terminal:
+            terminal.until("gpu: 1 of 1 slots taken, 1 waiting")
+            self.assertRegex(terminal.text(), r"slot +kgate +command +user +since +what")
+            self.assertRegex(terminal.text(), r"place +kgate +command +user +waited +what")
+            terminal.keys("t")
+            terminal.until("order: time")
+            terminal.keys("q")
+            terminal.until("ended 0")
+
+    def test_top_selects_cancels_and_signals(self):
+        self.hold("gpu", "1")
+        waiters = [self.start("run", "-n", "gpu", "--", "true") for _ in range(2)]
+        self.until(lambda: len(self.gate("gpu")["waiters"]) == 2)
+        first = self.gate("gpu")["waiters"][0]["pid"]
+        with Terminal(self, f"{KGATE} top; echo ended $?; sleep 20") as terminal:
+            terminal.until("> +0 .*sleep")
+            terminal.keys("j")
+            terminal.until("> +1 ")
+            terminal.keys("x")
+            terminal.until(f"cancel process {first}")
+            terminal.keys("y")
+            terminal.until("1 waiting")
+            cancelled = next(w for w in waiters if w.pid == first)
+            self.assertEqual(cancelled.wait(10), 121)
+            terminal.keys("k", "T")
+            terminal.until("send SIGTERM")
+            terminal.keys("y")
+            for waiter in waiters:
+                waiter.wait(10)
+            terminal.until("0 of 1 slots taken, 0 waiting")
+            terminal.keys("q")
+            terminal.until("ended 0")
+
+    def test_top_scrolls(self):
+        self.hold("gpu", "1")
+        for i in range(20):
+            self.start("run", "-n", "gpu", "--", "true")
+        self.until(lambda: len(self.gate("gpu")["waiters"]) == 20)
+        with Terminal(self, f"{KGATE} top; sleep 20", rows=12) as terminal:
+            terminal.until("lines 1 to 9 of 24")
+            self.assertNotRegex(terminal.text(), r"\n +20 ")
+            terminal.keys("NPage", "NPage")
+            terminal.until("> +20 ")
+            terminal.keys("Home")
+            terminal.until("> +0 ")
+            terminal.keys("q")
+
+    def test_top_survives_being_stopped(self):
+        self.hold("gpu", "1")
+        with Terminal(self, "bash --norc -i") as terminal:
+            terminal.keys(f"{KGATE} top", "Enter")
+            terminal.until("gpu: 1 of 1 slots taken")
+            terminal.keys("C-z")
+            terminal.until("Stopped")
+            terminal.keys("stty -a | grep -c -- -icanon", "Enter")
+            terminal.until(r"\n0\n")
+            terminal.keys("fg", "Enter")
+            terminal.until("gpu: 1 of 1 slots taken")
+            terminal.keys("q")
+            terminal.until("fg")
+
+    def test_top_on_a_dumb_terminal_and_codes(self):
+        self.hold("gpu", "1")
+        with Terminal(self, f"TERM=dumb {KGATE} top; echo ended $?; sleep 20") as terminal:
+            terminal.until("ended 0")
+            self.assertIn("gpu: 1 of 1 slots taken", terminal.text())
+        for command in ("status", "top"):
+            self.assertEqual(self.run_kgate(command, "-n", "missing").returncode, 1)
+        with open(os.path.join(self.dir, "broken.gate"), "wb") as broken:
+            broken.write(b"no gate")
+        for command in ("status", "top"):
+            done = self.run_kgate(command)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("broken.gate is not a gate", done.stderr)
 
 
 if __name__ == "__main__":

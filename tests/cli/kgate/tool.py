@@ -2,6 +2,7 @@
 """What the tests of kgate share. Each test is called as: NAME_test.py KGATE DOCUMENTS ROOT [unittest arguments]."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -66,6 +67,40 @@ class Case(unittest.TestCase):
     def holders(self, name="default"):
         result = json.loads(self.run_kgate("status", "-n", name, "--json").stdout)["gates"]
         return result[0]["holders"] if result else []
+
+
+class Terminal:
+    """A real terminal in which a line of shell runs."""
+
+    def __init__(self, case, line, columns=100, rows=20):
+        if not shutil.which("tmux"):
+            case.skipTest("tmux is not installed")
+        self.case = case
+        self.socket = os.path.join(case.dir, "tmux")
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-s", "t", "-x", str(columns), "-y", str(rows), line)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.tmux("kill-server")
+
+    def tmux(self, *words):
+        return subprocess.run(["tmux", "-S", self.socket, *words], env=self.case.env, capture_output=True, text=True, timeout=20).stdout
+
+    def text(self):
+        return self.tmux("capture-pane", "-p", "-t", "t")
+
+    def keys(self, *keys):
+        for key in keys:
+            self.tmux("send-keys", "-t", "t", key)
+
+    def until(self, pattern, seconds=10):
+        end = time.monotonic() + seconds
+        while not re.search(pattern, self.text()):
+            if time.monotonic() > end:
+                self.case.fail(f"no {pattern!r} in\n{self.text()}")
+            time.sleep(0.05)
 
 
 def main():

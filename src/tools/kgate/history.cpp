@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/kgate/history.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <ctime>
+
+namespace kgate::tool {
+
+using namespace detail::gates;
+
+namespace {
+
+constexpr std::uint64_t hours_kept = 7 * 24;
+constexpr std::uint64_t magic_number = 0x315453484554414BU;  // "KATEHST1"
+constexpr off_t first_record = 64;
+
+std::string path_of_history(const std::string& directory, const std::string& gate) {
+  return directory + "/." + gate + ".history";
+}
+
+off_t offset_of(std::uint64_t index) { return first_record + static_cast<off_t>(index * sizeof(history_record)); }
+/// What is older than a week, all in one.
+constexpr std::uint64_t index_of_past = hours_kept;
+
+std::uint64_t this_hour() { return static_cast<std::uint64_t>(std::time(nullptr)) / 3600; }
+
+/// A history file, opened and locked; or not, and then nothing is recorded.
+class history_file {
+ public:
+  /// Creates the file if need be, shared like the gate.
+  history_file(const std::string& path, const struct stat& gate)
+      : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600)) {
+    if (fd_ >= 0 && !(prepare(gate) && lock())) close();
+  }
+  history_file(const history_file&) = delete;
+  history_file& operator=(const history_file&) = delete;
+  ~history_file() { close(); }
+
+  explicit operator bool() const { return fd_ >= 0; }
+
+  history_record read(std::uint64_t index) const {
+    history_record out{};
+    if (pread(fd_, &out, sizeof out, offset_of(index)) != static_cast<ssize_t>(sizeof out)) out = {};
+    return out;
+  }
+  void write(std::uint64_t index, const history_record& record) const {
+    if (pwrite(fd_, &record, sizeof record, offset_of(index)) < 0) return;
+  }
+
+ private:
+  void close() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+  bool prepare(const struct stat& gate) const {
+    struct stat there {};
+    if (fstat(fd_, &there) != 0 || !S_ISREG(there.st_mode) || there.st_nlink != 1) return false;
+    if (there.st_size == 0 && there.st_uid == geteuid()) {
+      const bool shared = (there.st_gid == gate.st_gid || fchown(fd_, static_cast<uid_t>(-1), gate.st_gid) == 0) &&
+                          fchmod(fd_, gate.st_mode & 0777) == 0;
+      return shared && pwrite(fd_, &magic_number, sizeof magic_number, 0) == sizeof magic_number;
+    }
+    std::uint64_t number = 0;
+    return pread(fd_, &number, sizeof number, 0) == sizeof number && number == magic_number;
+  }
+  /// A stopped process may have the lock: a record is not worth waiting for long.
+  bool lock() const {
+    struct flock whole {};
+    whole.l_type = F_WRLCK;
+    whole.l_whence = SEEK_SET;
+    for (int tries = 0; tries < 100; ++tries) {
+      if (fcntl(fd_, F_OFD_SETLK, &whole) == 0) return true;
+      sched_yield();
+    }
+    return false;
+  }
+
+  int fd_ = -1;
+};
+
+void record(const std::string& gate_path, const history_record& what) {
+  struct stat gate {};
+  if (stat(gate_path.c_str(), &gate) != 0) return;  // removed meanwhile
+  const history_file file(path_of_history(gate_path.substr(0, gate_path.rfind('/')), name_in(gate_path)), gate);
+  if (!file) return;
+  const std::uint64_t hour = this_hour();
+  history_record now = file.read(hour % hours_kept);
+  if (now.hour != hour) {
+    if (now.hour != 0) {
+      history_record past = file.read(index_of_past);
+      past.add(now);
+      file.write(index_of_past, past);
+    }
+    now = {};
+    now.hour = hour;
+  }
+  now.add(what);
+  file.write(hour % hours_kept, now);
+}
+
+void record_all(const std::vector<held_slot>& slots, bool ended) {
+  for (const held_slot& one : slots) {
+    history_record what{};
+    what.passages = 1;
+    what.waited.add(one.waited_ns);
+    if (ended) what.held.add(one.left_ns - one.entered_ns);
+    record(one.path, what);
+  }
+}
+
+}  // namespace
+
+void duration_record::add(std::uint64_t ns) {
+  const std::uint64_t us = ns / 1000;
+  const std::size_t group = us < 2 ? 0 : static_cast<std::size_t>(std::bit_width(us) - 1);
+  ++counts[std::min(group, time_classes - 1)];
+  total_us += us;
+  longest_us = std::max(longest_us, us);
+}
+
+void duration_record::add(const duration_record& other) {
+  for (std::size_t i = 0; i < time_classes; ++i) counts[i] += other.counts[i];
+  total_us += other.total_us;
+  longest_us = std::max(longest_us, other.longest_us);
+}
+
+std::uint64_t duration_record::count() const {
+  std::uint64_t sum = 0;
+  for (const std::uint32_t n : counts) sum += n;
+  return sum;
+}
+
+double duration_record::percentile(double share) const {
+  const double wanted = share * static_cast<double>(count());
+  double seen = 0;
+  for (std::size_t i = 0; i < time_classes; ++i) {
+    if (counts[i] == 0) continue;
+    seen += counts[i];
+    if (seen < wanted) continue;
+    const double within = 1 - (seen - wanted) / counts[i];
+    const double us = i == 0 ? 2 * within : std::ldexp(std::exp2(within), static_cast<int>(i));
+    return std::min(us, static_cast<double>(longest_us)) * 1e-6;
+  }
+  return 0;
+}
+
+void history_record::add(const history_record& other) {
+  passages += other.passages;
+  refusals += other.refusals;
+  waited.add(other.waited);
+  held.add(other.held);
+}
+
+void record_passages(const std::vector<held_slot>& slots) { record_all(slots, true); }
+void record_waits(const std::vector<held_slot>& slots) { record_all(slots, false); }
+
+void record_refusals(const request& options) {
+  history_record what{};
+  what.refusals = 1;
+  for (const gate_request& asked : options.gates) record(path_of(directory_of(options), asked.name), what);
+}
+
+history read_history(const std::string& directory, const std::string& gate) {
+  history out;
+  const int fd =
+      ::open(path_of_history(directory, gate).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return out;
+  std::uint64_t number = 0;
+  const bool ours = pread(fd, &number, sizeof number, 0) == sizeof number && number == magic_number;
+  const std::uint64_t hour = this_hour();
+  for (std::uint64_t i = 0; ours && i <= index_of_past; ++i) {
+    history_record one{};
+    if (pread(fd, &one, sizeof one, offset_of(i)) != static_cast<ssize_t>(sizeof one)) continue;
+    out.ever.add(one);
+    if (i != index_of_past && one.hour != 0 && one.hour + hours_kept > hour) out.week.add(one);
+  }
+  ::close(fd);
+  return out;
+}
+
+void remove_history(const std::string& directory, const std::string& gate) {
+  unlink(path_of_history(directory, gate).c_str());
+}
+
+}  // namespace kgate::tool

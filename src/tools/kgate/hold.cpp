@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// kgate hold, kgate release: a slot that a descriptor of a script keeps.
+//
+// The script opens the gate's .run file, and this process, which inherits the descriptor, takes a lock of that opening
+// (an open-file-description lock) through it, on the same byte that the command of `kgate run` locks: its member's. The
+// lock stays until the last descriptor of that opening is closed, whatever becomes of this process.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "tools/kgate/waiting.hpp"
+
+namespace kgate::tool {
+
+using namespace detail::gates;
+
+namespace {
+
+bool lock_member(int fd, short type, unsigned member) {
+  struct flock range {};
+  range.l_type = type;
+  range.l_whence = SEEK_SET;
+  range.l_start = command_byte(member);
+  range.l_len = 1;
+  return fcntl(fd, F_OFD_SETLK, &range) == 0;
+}
+
+/// The member whose byte is locked through the descriptor, as the kernel lists it; -1 if there is none.
+long locked_member(int fd) {
+  const std::string info = file_text("/proc/self/fdinfo/" + std::to_string(fd));
+  // A line like "lock:   1: OFDLCK  ADVISORY  READ -1 00:1b:42 7 7"; the first and last byte stand at its end.
+  const std::size_t lock = info.find("OFDLCK");
+  if (lock == std::string::npos) return -1;
+  const std::size_t end = std::min(info.find('\n', lock), info.size());
+  return std::strtol(info.c_str() + info.rfind(' ', end) + 1, nullptr, 10);
+}
+
+std::string run_file_of(core& gate) { return lock_stem_of(gate.file().path(), gate.cells().map().header.id) + ".run"; }
+
+std::string hint(const request& options) {
+  const std::string n = std::to_string(options.fd);
+  return "exec " + n + "<\"$(kgate hold" + gate_arguments(options, options.name()) + " --path)\"";
+}
+
+/// Whether the descriptor is an opening of the gate's file that keeps nothing yet; says so if not.
+bool usable(const request& options, core& gate) {
+  const std::string number = std::to_string(options.fd);
+  if (fcntl(options.fd, F_GETFD) < 0) {
+    complain("descriptor " + number + " is not open; open it first: " + hint(options));
+    return false;
+  }
+  if (file_id::of(options.fd) != file_id::of(run_file_of(gate))) {
+    complain("descriptor " + number + " is open on something else; open it on the gate's file: " + hint(options));
+    return false;
+  }
+  if (locked_member(options.fd) >= 0) {
+    complain("descriptor " + number + " keeps a slot already; give it back first: kgate release --fd " + number);
+    return false;
+  }
+  return true;
+}
+
+/// The gate whose .run file a descriptor is open on: its directory and name; false if it is no such file.
+bool gate_of(int fd, std::string& directory, std::string& name) {
+  char target[4096];
+  const ssize_t length = readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), target, sizeof target - 1);
+  if (length <= 0) return false;
+  std::string_view path(target, static_cast<std::size_t>(length));
+  constexpr std::string_view deleted = " (deleted)";
+  if (path.size() > deleted.size() && path.substr(path.size() - deleted.size()) == deleted)
+    path.remove_suffix(deleted.size());
+  const std::size_t slash = path.rfind('/');
+  constexpr std::size_t ending = sizeof ".0123456789abcdef.run" - 1;
+  if (slash == std::string_view::npos || path.size() < slash + 3 + ending || path[slash + 1] != '.' ||
+      path.substr(path.size() - 4) != ".run")
+    return false;
+  directory = path.substr(0, slash);
+  name = path.substr(slash + 2, path.size() - slash - 2 - ending);
+  return true;
+}
+
+}  // namespace
+
+int hold(const request& options) {
+  {
+    core gate;
+    if (const int code = open_gate(options, options.gates.front(), gate)) return code;
+    if (options.path) {
+      print(run_file_of(gate) + "\n");
+      return exit_ok;
+    }
+    if (!usable(options, gate)) return exit_error;
+  }
+  std::vector<held_slot> slots;
+  if (const std::optional<int> code = acquire_slots(options, slots)) return *code;
+  held_slot& mine = slots.front();
+  mine.gate.set_command(mine.member, getppid());
+  mine.gate.set_leaves_by_ending(mine.member);
+  if (!lock_member(options.fd, F_RDLCK, mine.member.number)) {
+    complain("cannot lock descriptor " + std::to_string(options.fd) + ": " + std::strerror(errno));
+    mine.leave();
+    return exit_error;
+  }
+  print(mine.slot_list() + "\n");
+  return exit_ok;
+}
+
+int release(const request& options) {
+  const std::string number = std::to_string(options.fd);
+  request where = options;
+  std::string name;
+  if (!gate_of(options.fd, where.dir, name)) {
+    complain("descriptor " + number + " is not open on the file of a gate");
+    return exit_failed;
+  }
+  const long member = locked_member(options.fd);
+  if (member < 0 || member >= static_cast<long>(members_max)) {
+    complain("descriptor " + number + " keeps no slot");
+    return exit_failed;
+  }
+  core gate;
+  location place;
+  place.directory = where.dir;
+  // A gate that was removed by force has nothing to give back to.
+  if (!gate.open(name, 0, place) && file_id::of(options.fd) == file_id::of(run_file_of(gate))) {
+    participant who;
+    who.member = static_cast<unsigned>(member);
+    who.state_bits = gate.cells().state_of(who.member).bits;
+    if (state{who.state_bits}.where() == kind::in) gate.dismiss(who);
+  }
+  lock_member(options.fd, F_UNLCK, static_cast<unsigned>(member));
+  return exit_ok;
+}
+
+}  // namespace kgate::tool

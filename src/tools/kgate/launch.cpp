@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who holds the slot. Two locks that the kernel releases: the wrapper's own (an open-file-description lock, closed on
+// exec) and one that the command takes for itself between vfork and exec: a traditional record lock on a file of its
+// own, which belongs to the process and so survives exec but is not inherited by the command's children. So the slot is
+// taken while the wrapper or the command lives, and processes that the command leaves behind do not keep it.
+#include "tools/kgate/launch.hpp"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+extern char** environ;
+
+namespace kgate::tool {
+
+using namespace detail::gates;
+
+namespace {
+
+/// KGATE_SLOT_NAME of a gate: letters and digits as they are, in capitals.
+std::string slot_variable(const std::string& name) {
+  std::string out = "KGATE_SLOT_";
+  for (const char c : name)
+    out += std::isalnum(static_cast<unsigned char>(c)) != 0 ? static_cast<char>(std::toupper(c)) : '_';
+  return out;
+}
+
+/// The slots in place of {slot} and {slot:NAME}; {{slot}} becomes {slot}.
+std::string with_slots(std::string_view word, const std::vector<held_slot>& slots) {
+  std::string out;
+  while (!word.empty()) {
+    const std::size_t brace = word.find('{');
+    out += word.substr(0, brace);
+    if (brace == std::string_view::npos) break;
+    word.remove_prefix(brace);
+    const std::size_t end = word.find('}');
+    const std::string_view inner = end == std::string_view::npos ? std::string_view() : word.substr(1, end - 1);
+    const bool escaped = inner.substr(0, 5) == "{slot" && word.substr(end, 2) == "}}";
+    const held_slot* found = inner == "slot" ? &slots.front() : nullptr;
+    if (inner.substr(0, 5) == "slot:")
+      for (const held_slot& one : slots)
+        if (one.asked.name == inner.substr(5)) found = &one;
+    if (escaped) {
+      out += std::string(inner) + "}";
+      word.remove_prefix(end + 2);
+    } else if (found != nullptr) {
+      out += found->slot_list();
+      word.remove_prefix(end + 1);
+    } else {
+      out += '{';
+      word.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
+/// Whether the words from here on are the line of another kgate that has slots of its own.
+bool begins_kgate(const std::vector<char*>& words, std::size_t at) {
+  const std::string_view word = words[at];
+  if (word.substr(word.rfind('/') + 1) != "kgate" || at + 1 == words.size()) return false;
+  return std::strcmp(words[at + 1], "run") == 0 || std::strcmp(words[at + 1], "jobserver") == 0;
+}
+
+bool is_ours(const char* setting) {
+  for (const char* name : {"KGATE_NAME=", "KGATE_SLOT=", "KGATE_SLOTS=", "KGATE_TOKEN=", "KGATE_SLOT_"})
+    if (std::strncmp(setting, name, std::strlen(name)) == 0) return true;
+  return false;
+}
+
+/// Takes the locks by which this process, as the command, keeps its slots. The lock first, then the touch: a healer
+/// that found both locks free now fails, and later ones find this one taken.
+bool keep_slots(std::vector<held_slot>& slots) {
+  for (held_slot& one : slots) {
+    if (one.gate.file().locks().lock_for_command(one.lock_fd, one.member.number) != 0) return false;
+    one.gate.set_command(one.member, getpid());
+    if (!one.gate.touch(one.member)) return false;
+  }
+  return true;
+}
+
+/// What the command's process needs between vfork and exec, where it shares this one's memory.
+struct launch {
+  prepared_command& command;
+  std::vector<held_slot>& slots;
+  const signal_watch& signals;
+  bool ends_with_parent;
+  volatile int error = 0;
+  volatile bool lost = false;
+};
+
+[[noreturn]] void become_command(launch& it) {
+  if (it.ends_with_parent) prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (!keep_slots(it.slots)) {
+    it.lost = true;
+    _exit(exit_lost);
+  }
+  it.signals.restore();
+  execvpe(it.command.arguments()[0], it.command.arguments(), it.command.environment());
+  it.error = errno;
+  _exit(it.error == ENOENT ? exit_not_found : exit_cannot_run);
+}
+
+[[gnu::noinline]] pid_t start_by_vfork(launch& it) {
+  const pid_t child = vfork();
+  if (child == 0) become_command(it);
+  return child;
+}
+
+}  // namespace
+
+prepared_command::prepared_command(const std::vector<char*>& words, const std::vector<held_slot>& slots,
+                                   const std::vector<std::string>& settings) {
+  bool ours = true;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (begins_kgate(words, i)) ours = false;
+    texts_.push_back(ours ? with_slots(words[i], slots) : std::string(words[i]));
+  }
+  for (std::string& text : texts_) arguments_.push_back(text.data());
+  arguments_.push_back(nullptr);
+  const held_slot& first = slots.front();
+  settings_ = settings;
+  settings_.push_back("KGATE_NAME=" + first.asked.name);
+  settings_.push_back("KGATE_SLOT=" + first.slot_list());
+  settings_.push_back("KGATE_SLOTS=" + std::to_string(first.gate_slots));
+  settings_.push_back("KGATE_TOKEN=" + std::to_string(first.token));
+  if (slots.size() > 1)
+    for (const held_slot& one : slots) settings_.push_back(slot_variable(one.asked.name) + "=" + one.slot_list());
+  const auto replaced = [&](const char* entry) {
+    for (const std::string& setting : settings)
+      if (std::strncmp(entry, setting.c_str(), setting.find('=') + 1) == 0) return true;
+    return is_ours(entry);
+  };
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (!replaced(*entry)) environment_.push_back(*entry);
+  for (std::string& setting : settings_) environment_.push_back(setting.data());
+  environment_.push_back(nullptr);
+}
+
+signal_watch::signal_watch() {
+  sigfillset(&watched_);
+  for (const int keep : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGTTIN, SIGTTOU, SIGPIPE, SIGPROF})
+    sigdelset(&watched_, keep);
+  sigprocmask(SIG_BLOCK, &watched_, &before_);
+  struct sigaction child_action {};
+  child_action.sa_handler = SIG_DFL;  // a parent may have left SIGCHLD ignored: there would be nothing to wait for
+  sigaction(SIGCHLD, &child_action, &child_before_);
+}
+
+void signal_watch::restore() const {
+  sigaction(SIGCHLD, &child_before_, nullptr);
+  sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
+
+started start(prepared_command& command, std::vector<held_slot>& slots, const signal_watch& signals,
+              bool ends_with_parent) {
+  launch it{command, slots, signals, ends_with_parent};
+  const pid_t child = start_by_vfork(it);
+  return {child, child < 0 ? errno : it.error, it.lost};
+}
+
+started become(prepared_command& command, std::vector<held_slot>& slots) {
+  if (!keep_slots(slots)) return {-1, 0, true};
+  for (held_slot& one : slots) one.gate.set_leaves_by_ending(one.member);
+  execvpe(command.arguments()[0], command.arguments(), command.environment());
+  return {-1, errno, false};
+}
+
+int failed_start(const started& how, const prepared_command& command) {
+  if (how.lost) {
+    complain("the slot was lost before the command could start");
+    return exit_lost;
+  }
+  complain(std::string("cannot run '") + command.name() + "': " + std::strerror(how.error));
+  return how.error == ENOENT ? exit_not_found : how.process < 0 && how.error == EAGAIN ? exit_error : exit_cannot_run;
+}
+
+bool handle_signal(const siginfo_t& signal, pid_t command, int& ended) {
+  if (signal.si_signo == SIGCHLD) {
+    if (waitpid(command, &ended, WNOHANG | WUNTRACED) != command) return false;
+    if (!WIFSTOPPED(ended)) return true;
+    // Stopped by job control: the shell must see this process stopped, too. Not after SIGSTOP, which somebody sent to
+    // the command itself and will undo there.
+    const int by = WSTOPSIG(ended);
+    if (by == SIGTSTP || by == SIGTTIN || by == SIGTTOU) raise(SIGSTOP);
+  } else if (signal.si_signo == SIGCONT) {
+    kill(command, SIGCONT);
+  } else if (signal.si_code <= 0) {
+    kill(command, signal.si_signo);  // what the terminal sends (si_code > 0) the command has got itself
+  }
+  return false;
+}
+
+int pass_on(int ended) {
+  if (WIFSIGNALED(ended)) die_of(WTERMSIG(ended));
+  return WEXITSTATUS(ended);
+}
+
+}  // namespace kgate::tool

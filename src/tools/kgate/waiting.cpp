@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/kgate/waiting.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <initializer_list>
+
+#include "tools/common/terminal.hpp"
+#include "tools/common/text.hpp"
+
+namespace kgate::tool {
+
+using namespace detail::gates;
+
+namespace {
+
+constexpr std::size_t command_bytes_max = sizeof(identity::command) - 1;
+
+/// Shows the place in the queue on a terminal, a few times a second.
+struct queue_line {
+  std::string name;
+  status_line line;
+  std::int64_t began = now_ns();
+  std::int64_t shown = 0;
+
+  explicit queue_line(std::string gate) : name(std::move(gate)) {}
+  static void progress(void* self, int position) { static_cast<queue_line*>(self)->show(position); }
+  void show(int position) {
+    constexpr std::int64_t ms = 1'000'000;
+    const std::int64_t now = now_ns();
+    if (now - began < 300 * ms || now - shown < 250 * ms) return;
+    shown = now;
+    line.show("kgate: waiting at gate '" + name +
+              "': " + (position == 0 ? "next in line" : std::to_string(position) + " ahead") + ", " +
+              span_text(static_cast<double>(now - began) * 1e-9));
+  }
+};
+
+/// Signals that end a wait. The handler takes the member out of the queue, as anybody may, so that the wait ends at
+/// once whatever it is doing; who waits then leaves in good order and dies of the signal.
+class interruptible_wait {
+ public:
+  interruptible_wait(core& gate, membership& member) {
+    waiting_gate = &gate;
+    waiting_member = &member;
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    for (std::size_t i = 0; i < std::size(endings); ++i) {
+      sigaction(endings[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler == SIG_DFL) sigaction(endings[i], &action, nullptr);
+    }
+    sigaction(SIGTSTP, nullptr, &stop_before_);
+    struct sigaction stop {};
+    stop.sa_handler = on_stop;
+    if (stop_before_.sa_handler == SIG_DFL) sigaction(SIGTSTP, &stop, nullptr);
+  }
+  interruptible_wait(const interruptible_wait&) = delete;
+  interruptible_wait& operator=(const interruptible_wait&) = delete;
+  ~interruptible_wait() {
+    for (std::size_t i = 0; i < std::size(endings); ++i) sigaction(endings[i], &before_[i], nullptr);
+    sigaction(SIGTSTP, &stop_before_, nullptr);
+    waiting_gate = nullptr;
+  }
+  /// The signal that came, or 0.
+  static int came() { return signal_seen; }
+
+ private:
+  static constexpr int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+  static void on_signal(int number) {
+    const int error = errno;
+    signal_seen = number;
+    if (waiting_gate != nullptr)
+      protocol<mapped_cells>(waiting_gate->cells())
+          .dismiss(waiting_member->number, waiting_member->out.at(kind::waits));
+    errno = error;
+  }
+  static void on_stop(int) {
+    const int error = errno;
+    status_line::clear_from_handler();
+    raise(SIGSTOP);
+    errno = error;
+  }
+
+  static inline volatile sig_atomic_t signal_seen = 0;
+  static inline core* waiting_gate = nullptr;
+  static inline membership* waiting_member = nullptr;
+  struct sigaction before_[std::size(endings)]{};
+  struct sigaction stop_before_ {};
+};
+
+int failed_entry(entry why, const request& options, const gate_request& asked) {
+  const std::string gate = "gate '" + asked.name + "'";
+  const std::string see = "; see `kgate status" + gate_arguments(options, asked.name) + "`";
+  switch (why) {
+    case entry::timed_out:
+      if (!options.quiet)
+        complain("no slot of " + gate + (options.try_once ? " is free" : " became free in time") + see);
+      return refusal_code(options);
+    case entry::removed:
+      complain(gate + " was removed; the command was not started");
+      return exit_lost;
+    case entry::damaged:
+      complain(gate + " is damaged; run `kgate doctor" + gate_arguments(options, asked.name) + "`");
+      return exit_lost;
+    case entry::too_heavy:
+      complain(gate + " was made smaller than --weight " + std::to_string(asked.permits()) +
+               "; the command was not started");
+      return exit_lost;
+    case entry::lost:
+      complain(gate + ": its lock files are gone; the command was not started");
+      return exit_lost;
+    case entry::cancelled:
+      complain("cancelled at " + gate + "; the command was not started");
+      return exit_lost;
+    case entry::entered:
+      break;
+  }
+  return exit_error;
+}
+
+/// A gate that exists keeps what it was created with: whoever asks for something else learns of it.
+void compare_with_options(const request& options, const gate_request& asked, core& gate) {
+  const std::string start = "gate '" + asked.name + "' exists already: ";
+  const std::uint32_t overtakings = gate.cells().map().header.overtakings;
+  if (options.overtake >= 0 && overtakings != static_cast<unsigned>(options.overtake))
+    complain(start + "--overtake " + std::to_string(options.overtake) + " changes nothing, it has " +
+             std::to_string(overtakings));
+  if (options.mode < 0 && options.group.empty()) return;
+  struct stat there {};
+  location wanted;
+  if (!location_of(options, wanted) || stat(gate.file().path().c_str(), &there) != 0) return;
+  char modes[48];
+  std::snprintf(modes, sizeof modes, "0%o changes nothing, it has 0%o", static_cast<unsigned>(wanted.mode),
+                static_cast<unsigned>(there.st_mode & 0777));
+  if ((there.st_mode & 0777) != wanted.mode) complain(start + "mode " + modes);
+  if (!options.group.empty() && there.st_gid != wanted.group)
+    complain(start + "--group " + options.group + " changes nothing, its group is " + std::to_string(there.st_gid));
+}
+
+/// A size that somebody asks for replaces one that nobody had asked for.
+gate_failure resize_default(core& gate, const gate_request& asked) {
+  membership mine;
+  if (gate_failure failure = gate.join("kgate", mine)) return failure;
+  gate.resize(mine, asked.slots);
+  gate.part(mine);
+  return {};
+}
+
+std::optional<int> acquire_one(const request& options, std::int64_t deadline_ns, held_slot& out) {
+  const gate_request& asked = out.asked;
+  if (const int code = open_gate(options, asked, out.gate)) return code;
+  out.path = out.gate.file().path();
+  const int slots = out.gate.slots();
+  if (slots == 0) return failed_entry(entry::damaged, options, asked);
+  if (asked.permits() > slots) {
+    complain("--weight " + std::to_string(asked.permits()) + " is more than the " + std::to_string(slots) +
+             " slots of gate '" + asked.name + "'");
+    return exit_usage;
+  }
+  if (const gate_failure failure = out.gate.join(shown_command(options), out.member)) {
+    complain(failure, options);
+    return exit_error;
+  }
+  out.lock_fd = out.gate.file().locks().open_for_command();
+  if (out.lock_fd < 0) {
+    complain(system_failure("cannot open the lock files of gate '" + asked.name + "'", errno), options);
+    return exit_error;
+  }
+  wait_options how;
+  how.deadline_ns = deadline_ns;
+  queue_line line(asked.name);
+  if (!options.quiet && line.line.wanted()) {
+    how.progress = queue_line::progress;
+    how.progress_argument = &line;
+  }
+  const std::int64_t began = now_ns();
+  word became;
+  entry result = entry::damaged;
+  {
+    const interruptible_wait interruptible(out.gate, out.member);
+    result = out.gate.enter(out.member, asked.permits(), how, became);
+  }
+  line.line.clear();
+  if (result != entry::entered) out.gate.advance();
+  if (interruptible_wait::came() != 0) {
+    if (result == entry::entered) out.gate.leave(out.member, became);
+    return exit_signal + interruptible_wait::came();
+  }
+  if (result != entry::entered) return failed_entry(result, options, asked);
+  out.entered_ns = static_cast<std::uint64_t>(now_ns());
+  out.waited_ns = out.entered_ns - static_cast<std::uint64_t>(began);
+  for (int left = asked.permits(); left > 0; --left) out.slots.push_back(out.gate.take_slot(out.member));
+  out.gate_slots = out.gate.slots();
+  out.token = out.gate.take_token();
+  const bool whole = std::all_of(out.slots.begin(), out.slots.end(), [](int slot) { return slot >= 0; });
+  if (whole && out.token != 0) return std::nullopt;
+  out.leave();
+  return failed_entry(entry::damaged, options, asked);
+}
+
+}  // namespace
+
+std::string held_slot::slot_list() const {
+  std::string text;
+  for (const int slot : slots) text += (text.empty() ? "" : ",") + std::to_string(slot);
+  return text;
+}
+
+void held_slot::leave() {
+  word became;
+  gate.leave(member, became);
+  left_ns = static_cast<std::uint64_t>(now_ns());
+}
+
+std::string shown_command(const request& options) {
+  if (options.words.empty()) return std::string("kgate ") + options.command->name;
+  std::string line;
+  for (const char* word : options.words) {
+    line += (line.empty() ? "" : " ") + std::string(word);
+    if (!options.show_arguments || line.size() > command_bytes_max) break;
+  }
+  return std::string(cut_to_bytes(line, command_bytes_max));
+}
+
+int refusal_code(const request& options) {
+  if (options.timeout_code >= 0) return options.timeout_code;
+  return options.try_once ? exit_refused : exit_timed_out;
+}
+
+int open_gate(const request& options, const gate_request& asked, core& gate) {
+  location where;
+  if (!location_of(options, where)) return exit_usage;
+  gate_failure failure = gate.open(asked.name, options.existing ? 0 : asked.slots, where);
+  if (failure.code == gate_errc::not_found && asked.slots == 0 && !options.existing) {
+    where.default_size = true;
+    failure = gate.open(asked.name, 1, where);
+  }
+  if (failure.code == gate_errc::wrong_slots) {
+    core there;
+    if (!there.open(asked.name, 0, where) && there.cells().map().header.default_size != 0 &&
+        !(failure = resize_default(there, asked)))
+      failure = gate.open(asked.name, asked.slots, where);
+  }
+  if (failure.code == gate_errc::not_found && options.existing)
+    failure.text = "there is no gate '" + asked.name + "'; create it: kgate create" +
+                   gate_arguments(options, asked.name) + " -k K";
+  if (failure) {
+    complain(failure, options);
+    return failure.code == gate_errc::bad_name ? exit_usage : exit_error;
+  }
+  compare_with_options(options, asked, gate);
+  return 0;
+}
+
+std::optional<int> acquire_slots(const request& options, std::vector<held_slot>& out) {
+  std::int64_t deadline = forever;
+  if (options.try_once) deadline = 0;
+  if (options.timeout_s >= 0)
+    deadline = options.timeout_s > 1e9 ? forever : now_ns() + std::llround(options.timeout_s * 1e9);
+  std::vector<std::size_t> order(options.gates.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  // Everybody in the same order, or two would wait for each other.
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return options.gates[a].name < options.gates[b].name; });
+  out = std::vector<held_slot>(options.gates.size());
+  for (std::size_t taken = 0; taken < order.size(); ++taken) {
+    held_slot& next = out[order[taken]];
+    next.asked = options.gates[order[taken]];
+    const std::optional<int> code = acquire_one(options, deadline, next);
+    if (!code) continue;
+    while (taken-- > 0) out[order[taken]].leave();
+    if (interruptible_wait::came() != 0) die_of(interruptible_wait::came());
+    return code;
+  }
+  return std::nullopt;
+}
+
+void die_of(int signal_number) {
+  prctl(PR_SET_DUMPABLE, 0);  // one core file is enough, and it is the command's
+  signal(signal_number, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal_number);
+  raise(signal_number);
+  sigprocmask(SIG_UNBLOCK, &only, nullptr);
+  _exit(exit_signal + signal_number);
+}
+
+}  // namespace kgate::tool

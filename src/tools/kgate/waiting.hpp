@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// How the tool comes by slots: opens gates, joins them, and waits with a line on the terminal.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/kgate/tool.hpp"
+
+namespace kgate::tool {
+
+/// A slot of one gate, or several of it.
+struct held_slot {
+  gate_request asked;
+  std::string path;  ///< of the gate
+  detail::gates::core gate;
+  detail::gates::membership member;
+  int lock_fd = -1;  ///< of the gate's .run file, for the lock of a command
+  std::vector<int> slots;
+  int gate_slots = 0;  ///< the size of the gate
+  std::uint64_t token = 0;
+  std::uint64_t waited_ns = 0;
+  std::uint64_t entered_ns = 0;  ///< on the monotonic clock
+  std::uint64_t left_ns = 0;
+
+  /// "0", or "0,1,2"
+  std::string slot_list() const;
+  void leave();
+};
+
+/// What others see of a command: its name, or with --show-arguments the whole line.
+std::string shown_command(const request& options);
+
+/// Opens the gate as the options say, creating it if they allow that: 0, or an exit code and why has been said.
+int open_gate(const request& options, const gate_request& asked, detail::gates::core& gate);
+
+/// Takes the slots of all gates that were named, in the order of their names, or none: then an exit code. `out` has
+/// them in the order in which they were named. Does not return if a signal ends the wait.
+std::optional<int> acquire_slots(const request& options, std::vector<held_slot>& out);
+
+/// The exit code for a slot that could not be had, as the options want it.
+int refusal_code(const request& options);
+
+/// Ends this process by a signal, as a command did that was ended by it.
+[[noreturn]] void die_of(int signal_number);
+
+}  // namespace kgate::tool

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The kgate tool as users meet it: what `kgate stats` tells of the last days."""
+import json
+import os
+import re
+import struct
+
+from tool import Case, main
+
+RECORD = struct.Struct("QII40IQQ40IQQ")
+FIRST = 64
+HOURS = 168
+
+
+class History(Case):
+    def stats(self, name="g"):
+        return json.loads(self.run_kgate("stats", "-n", name, "--json").stdout)["gates"][0]
+
+    def test_passages_and_times(self):
+        for _ in range(3):
+            self.run_kgate("run", "-n", "g", "-k", "2", "--", "sleep", "0.1")
+        holders = [self.hold("g", "2"), self.hold("g", "2")]
+        self.run_kgate("run", "-n", "g", "--try", "--", "true")
+        waiter = self.start("run", "-n", "g", "--exec", "--", "true")
+        self.until(lambda: len(self.gate("g")["waiters"]) == 1)
+        for holder in holders:
+            holder.terminate()
+            holder.wait()
+        self.assertEqual(waiter.wait(10), 0)
+        seen = self.stats()
+        self.assertEqual((seen["name"], seen["days"], seen["passages"], seen["refusals"]), ("g", 7, 6, 1))
+        self.assertEqual((seen["waited"]["count"], seen["held"]["count"]), (6, 5))  # how long --exec takes nobody knows
+        self.assertTrue(0.05 < seen["held"]["p50"] < 0.3, seen)
+        self.assertLessEqual(seen["held"]["p50"], seen["held"]["p99"])
+        self.assertLess(seen["waited"]["p50"], 0.05)
+        text = self.run_kgate("stats").stdout
+        self.assertRegex(text, r"g: 6 passages, 1 refused in the last 7 days\n +p50 +p90 +p99 +max +mean\n  waited +\d+\S+ .*\n  ran +\d+")
+
+    def test_prometheus(self):
+        self.run_kgate("run", "-n", "g", "-k", "2", "--", "true")
+        self.hold("g", "2")
+        lines = self.run_kgate("stats", "--prometheus").stdout.splitlines()
+        values = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+        for name, value in (("slots", 2), ("inside", 1), ("waiting", 0), ("paused", 0), ("healed_total", 0), ("passages_total", 1)):
+            self.assertEqual(values[f'kgate_{name}{{gate="g"}}'], str(value))
+        self.assertEqual(values['kgate_held_seconds_bucket{gate="g",le="+Inf"}'], "1")
+        self.assertEqual(values['kgate_held_seconds_count{gate="g"}'], "1")
+        for line in lines:
+            self.assertRegex(line, r'^(# (HELP|TYPE) kgate_\w+ .+|kgate_\w+\{gate="g"(,le="[^"]+")?\} [0-9.e+-]+)$')
+        named = {re.match(r"kgate_\w+?(?=_bucket|_sum|_count|\{)", k)[0] for k in values}
+        self.assertLessEqual({line.split()[2] for line in lines if line.startswith("# TYPE")}, named)
+
+    def test_space_is_bounded_and_old_hours_are_forgotten_but_counted(self):
+        self.run_kgate("run", "-n", "g", "--", "true")
+        path = os.path.join(self.dir, ".g.history")
+        with open(path, "r+b") as file:
+            for index in range(HOURS):
+                file.seek(FIRST + index * RECORD.size)
+                data = file.read(RECORD.size)
+                fields = list(RECORD.unpack(data)) if len(data) == RECORD.size else [0] * 86
+                if fields[0] == 0:
+                    continue
+                fields[0] -= HOURS  # the same hour, a week ago
+                file.seek(FIRST + index * RECORD.size)
+                file.write(RECORD.pack(*fields))
+        self.assertEqual(self.stats()["passages"], 0)
+        self.run_kgate("run", "-n", "g", "--", "true")
+        self.assertEqual(self.stats()["passages"], 1)
+        self.assertIn('kgate_passages_total{gate="g"} 2\n', self.run_kgate("stats", "--prometheus").stdout)
+        self.assertLessEqual(os.path.getsize(path), FIRST + (HOURS + 1) * RECORD.size)
+
+    def test_what_is_not_a_history_is_left_alone(self):
+        self.run_kgate("create", "-n", "g")
+        path = os.path.join(self.dir, ".g.history")
+        with open(path, "wb") as file:
+            file.write(b"something else")
+        self.assertEqual(self.run_kgate("run", "-n", "g", "--", "true").returncode, 0)
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), b"something else")
+        os.unlink(path)
+        os.mkfifo(path)
+        self.assertEqual(self.run_kgate("run", "-n", "g", "--", "true").returncode, 0)
+        self.assertEqual(self.stats()["passages"], 0)
+
+    def test_it_goes_with_the_gate(self):
+        self.run_kgate("run", "-n", "g", "--", "true")
+        self.run_kgate("remove", "-n", "g")
+        self.assertEqual(os.listdir(self.dir), [])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The kgate tool as users meet it: what is said of command lines, sizes and gates that do not fit."""
+import os
+
+from tool import Case, main
+
+
+class Usage(Case):
+    def refused(self, *words, says, code=120):
+        done = self.run_kgate(*words)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), f"{words} {done.stderr}")
+        self.assertIn(says, done.stderr, words)
+
+    def test_nothing_is_passed_over(self):
+        self.refused("run", "-n", "", "--", "true", says="--name wants 1 to 64 of")
+        self.refused("run", "--dir", "", "--", "true", says="--dir wants a directory")
+        self.refused("run", "-t", "1", "-t", "2", "--", "true", says="--timeout is given twice")
+        self.refused("run", "-k", "1", "-k", "2", "--", "true", says="--slots is given twice")
+        self.refused("run", "-k", "1", "-n", "a", "-k", "2", "--", "true", says="--slots is given twice")
+        self.refused("run", "-q", "--quiet", "--", "true", says="--quiet is given twice")
+        self.refused("status", "-n", "a", "-n", "b", says="--name is given twice")
+        self.refused("run", "-n", "a", "-n", "a", "--", "true", says="gate 'a' is named twice")
+        self.refused("run", "-k", "2", "-n", "a", "-n", "b", "--", "true", says="stands before several gates")
+        self.refused("run", "--exec", "--time-limit", "1", "--", "true", says="contradict each other")
+        self.refused("run", "--grace", "1", "--", "true", says="--grace is for --time-limit only")
+
+    def test_suggestions(self):
+        self.refused("staus", says="did you mean 'kgate status'?")
+        self.refused("rnu", "--", "true", says="did you mean 'kgate run'?")
+        self.refused("run", "--timout", "3", "true", says="did you mean '--timeout'?")
+        self.refused("run", "--slot", "3", "true", says="did you mean '--slots'?")
+        self.assertNotIn("did you mean", self.run_kgate("xyzzy").stderr)
+
+    def test_durations(self):
+        self.run_kgate("run", "-n", "g", "-t", "1h30m", "--", "true")
+        self.refused("run", "-t", "30m1h", "--", "true", says="a time such as")
+
+    def test_a_size_that_was_set_later_stands(self):
+        self.run_kgate("run", "-n", "g", "-k", "4", "--", "true")
+        self.refused("run", "-n", "g", "-k", "3", "--", "true", says="has 4 slots, not 3", code=125)
+        self.run_kgate("resize", "-n", "g", "-k", "3")
+        for k in ("4", "3", "7"):
+            self.assertEqual(self.run_kgate("run", "-n", "g", "-k", k, "--", "true").returncode, 0)
+        self.assertEqual(self.gate("g")["slots"], 3)
+
+    def test_a_size_that_was_asked_for_replaces_one_that_was_not(self):
+        self.run_kgate("run", "-n", "g", "--", "true")
+        self.assertEqual(self.gate("g")["slots"], 1)
+        self.assertEqual(self.run_kgate("run", "-n", "g", "-k", "4", "--", "true").returncode, 0)
+        self.assertEqual(self.gate("g")["slots"], 4)
+        self.assertEqual(self.run_kgate("run", "-n", "g", "--", "true").returncode, 0)
+        self.assertEqual(self.gate("g")["slots"], 4)
+
+    def test_create_and_existing(self):
+        self.refused("run", "-n", "g", "--existing", "--", "true", says="create it: kgate create -n g -k K", code=125)
+        self.assertEqual(self.run_kgate("create", "-n", "g", "-k", "2").returncode, 0)
+        self.assertEqual(self.run_kgate("create", "-n", "g", "-k", "2").returncode, 0)
+        self.refused("create", "-n", "g", "-k", "3", says="has 2 slots, not 3", code=1)
+        self.assertEqual(self.run_kgate("run", "-n", "g", "--existing", "--", "true").returncode, 0)
+        self.run_kgate("resize", "-n", "g", "-k", "5")
+        self.refused("create", "-n", "g", "-k", "2", says="was resized to 5 slots; change it: kgate resize -n g -k 2", code=1)
+
+    def test_what_an_existing_gate_cannot_take_over_is_said(self):
+        self.run_kgate("run", "-n", "g", "-k", "1", "--overtake", "3", "--", "true")
+        done = self.run_kgate("run", "-n", "g", "--overtake", "4", "--", "echo", "inside")
+        self.assertEqual((done.returncode, done.stdout), (0, "inside\n"))
+        self.assertIn("--overtake 4 changes nothing, it has 3", done.stderr)
+        self.assertEqual(self.run_kgate("run", "-n", "g", "--overtake", "3", "--", "true").stderr, "")
+        self.assertIn("mode 0644 changes nothing, it has 0600", self.run_kgate("run", "-n", "g", "--mode", "0644", "--", "true").stderr)
+
+    def test_hints_keep_the_directory_and_name_the_gate(self):
+        env = {k: v for k, v in self.env.items() if k != "KGATE_DIR"}
+        self.run_kgate("run", "-n", "g", "--dir", self.dir, "-k", "2", "--", "true", env=env)
+        done = self.run_kgate("run", "-n", "g", "--dir", self.dir, "-k", "3", "--", "true", env=env)
+        self.assertIn(f"kgate resize -n g --dir {self.dir} -k 3", done.stderr)
+        with open(os.path.join(self.dir, "g.gate"), "r+b") as file:
+            file.seek(8)
+            file.write(b"\x63\0\0\0")
+        done = self.run_kgate("run", "-n", "g", "--dir", self.dir, "--", "true", env=env)
+        self.assertEqual(done.returncode, 125)
+        self.assertIn(f"`kgate remove -n g --dir {self.dir} --force`", done.stderr)
+        self.assertIn("is a gate of version 99", done.stderr)
+
+
+if __name__ == "__main__":
+    main()
