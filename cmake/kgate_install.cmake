@@ -50,3 +50,13 @@ if(TARGET kgate-lab)
   install(TARGETS kgate-lab RUNTIME COMPONENT programs)
   install(FILES ${PROJECT_SOURCE_DIR}/man/kgate-lab.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT programs)
 endif()
+
+# The Python package, where a distribution keeps such: below the prefix, so it must be said.
+set(KGATE_PYTHON_DIR "" CACHE STRING "Where the Python package is installed, relative to the prefix; empty: nowhere")
+if(TARGET kgate_python AND KGATE_PYTHON_DIR)
+  install(TARGETS kgate_python LIBRARY DESTINATION ${KGATE_PYTHON_DIR}/kgate COMPONENT python)
+  install(FILES ${PROJECT_SOURCE_DIR}/bindings/python/src/kgate/__init__.py
+                ${PROJECT_SOURCE_DIR}/bindings/python/src/kgate/_native.pyi
+                ${PROJECT_SOURCE_DIR}/bindings/python/src/kgate/py.typed
+          DESTINATION ${KGATE_PYTHON_DIR}/kgate COMPONENT python)
+endif()

@@ -33,6 +33,11 @@ class Interface(unittest.TestCase):
         declared = set(re.findall(r"^KGATE_(?:API|CHECKED) [\w *]*?(kgate_\w+)\(", self.header, re.M))
         self.assertEqual(sorted(declared), sorted(line.split("@")[0] for line in self.kept if "@" in line))
 
+    def test_packages_know_the_symbols(self):
+        lines = (ROOT / "debian/libkgate1.symbols").read_text().splitlines()
+        listed = {line.split("@")[0].strip() for line in lines if line.startswith(" kgate_")} - {"kgate_waiting_room_1"}
+        self.assertEqual(sorted(listed), sorted(line.split("@")[0] for line in self.kept if "@" in line))
+
     def test_soname(self):
         self.assertIn("[libkgate.so.1]", output("readelf", "-d", LIBRARY))
 

@@ -42,8 +42,8 @@ INSTANTIATED = ["catalog", "kgate/algorithms", "kgate/objects", "kgate/resilient
 OWN = ("kgate/", "c/", "native/", "catalog/", "gate/", "cluster/", "lab/", "tools/", "tests/", "bench/")
 
 TOP = {".ci", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore", "CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md",
-       "LICENSE", "README.md", "bench", "bindings", "cmake", "completions", "docs", "examples", "include", "kgate", "kgate-lab",
-       "man", "packages.txt", "src", "test", "tests"}
+       "LICENSE", "README.md", "bench", "bindings", "cmake", "completions", "debian", "docs", "examples", "include", "kgate", "kgate-lab",
+       "man", "package", "packages.txt", "src", "test", "tests"}
 
 STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono
 cinttypes climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg
@@ -234,7 +234,8 @@ def licence(tree):
         path = PurePosixPath(name)
         if path.suffix in NO_LICENCE_LINE and path.name != "CMakeLists.txt":
             continue
-        if name in {"LICENSE", ".clang-format", ".gitignore"} or not text:
+        # debian/copyright speaks for its room, whose files have forms of their own.
+        if name in {"LICENSE", ".clang-format", ".gitignore"} or not text or name.startswith("debian/") and name != "debian/rules":
             continue
         if not any("SPDX-License-Identifier: Apache-2.0" in line for line in text.splitlines()[:3]):
             yield name, "no SPDX licence line on top"
