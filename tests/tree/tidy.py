@@ -41,8 +41,8 @@ INSTANTIATED = ["catalog", "kgate/algorithms", "kgate/objects", "kgate/resilient
 # Folders of ours: an include that starts with one of them is not another library.
 OWN = ("kgate/", "c/", "native/", "catalog/", "gate/", "cluster/", "lab/", "tools/", "tests/", "bench/")
 
-TOP = {".ci", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore", "CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md",
-       "LICENSE", "README.md", "bench", "bindings", "cmake", "completions", "debian", "docs", "examples", "include", "kgate", "kgate-lab",
+TOP = {".ci", ".github", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore", "CHANGELOG.md", "CITATION.cff", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md",
+       "LICENSE", "README.md", "SECURITY.md", "bench", "bindings", "cmake", "completions", "debian", "docs", "examples", "include", "kgate", "kgate-lab",
        "man", "package", "packages.txt", "src", "test", "tests"}
 
 STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono
@@ -225,7 +225,7 @@ def reachable(tree):
                 elif any(n.startswith(target + "/") for n in tree.files) and f"{target}/README.md" in tree.files:
                     open_pages.append(f"{target}/README.md")
         for name in tree.files:
-            if name.endswith(".md") and name not in seen:
+            if name.endswith(".md") and name not in seen and not name.startswith(".github/"):
                 yield name, "no chain of links from README.md leads to this page"
 
 
@@ -334,6 +334,15 @@ def namespaces(tree):
                 yield f"{name}:{line_of(text, found.start())}", f"declares names in {found[1]}, not in kgate::detail"
 
 
+def versions(tree):
+    """The version is written once, in the header; what repeats it agrees."""
+    numbers = re.findall(r"^#define KGATE_VERSION_[A-Z]+ (\d+)$", tree.files.get("include/kgate/version.hpp", ""), re.M)
+    for name, pattern in (("CITATION.cff", r"^version: (\S+)$"), ("debian/changelog", r"^kgate \(([^)]+)\)")):
+        found = re.search(pattern, tree.files.get(name, ""), re.M)
+        if found and found[1] != ".".join(numbers):
+            yield name, f"version {found[1]}, but include/kgate/version.hpp says {'.'.join(numbers)}"
+
+
 def evidence(tree):
     """What an algorithm's header names as its evidence exists."""
     for name, text in tree.headers():
@@ -346,7 +355,7 @@ def evidence(tree):
                 yield name, f"names {path} as evidence, which does not exist"
 
 
-RULES = [decisions, evidence, namespaces, includes, placement, reachable, licence, words, text_form, documents]
+RULES = [decisions, versions, evidence, namespaces, includes, placement, reachable, licence, words, text_form, documents]
 
 
 def faults(root):

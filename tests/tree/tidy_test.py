@@ -92,6 +92,7 @@ BAD = [
      lambda t: t + "/// Evidence     tests/unit, tests/gone\n", "evidence", "tests/gone"),
     ("an inner name among the users'", "include/kgate/detail/unused.hpp",
      HEADER + "namespace kgate {\nint x;\n}\n", "namespaces", "not in kgate::detail"),
+    ("another version in the citation", "CITATION.cff", SPDX_HASH + "version: 9.9.9\n", "versions", "version 9.9.9"),
     ("a broken link", "docs/architecture.md", lambda t: t + "[gone](gone.md)\n", "documents", "docs/gone.md"),
     ("a broken anchor", "README.md", lambda t: t.replace("#the-tests", "#the-test"), "documents", "no such heading"),
 ]
