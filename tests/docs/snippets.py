@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Holds the documents to their word. Every ```cpp and ```c block of README.md, CONTRIBUTING.md and docs/ is compiled, and run
-if it has a main; every ./kgate and ./kgate-lab line of their ```sh blocks is run and must exit with 0, or with n if the line ends
+if it has a main; every ```python block is run; every ./kgate and ./kgate-lab line of their ```sh blocks is run and must exit with 0, or with n if the line ends
 in "# exit n" or "# exit n: why". Lines may be continued with a backslash. Gates are made in a folder that is thrown away.
 """
 import argparse
@@ -11,23 +11,25 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
-BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.M | re.S)
+BLOCK = re.compile(r"^( *)```(\w+)[^\n]*\n(.*?)^\1```", re.M | re.S)
 FLAGS = ["-O1", "-pthread", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 STANDARD = {"cpp": "-std=c++20", "c": "-std=c11"}
 SECONDS_MAX = 120
 
 
 def pages(root):
-    return [p for p in (root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))) if p.exists()]
+    return [p for p in (root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md")),
+                        *sorted((root / "bindings").glob("*/README.md"))) if p.exists()]
 
 
 def blocks(page, language):
     text = page.read_text()
     for found in BLOCK.finditer(text):
-        if found[1] == language:
-            yield text.count("\n", 0, found.start()) + 2, found[2]
+        if found[2] == language:
+            yield text.count("\n", 0, found.start()) + 2, textwrap.dedent(found[3])
 
 
 def run(command, **options):
@@ -59,6 +61,12 @@ def code_faults(place, language, text, compiler, include, library):
     return []
 
 
+def python_faults(place, text, path):
+    with tempfile.TemporaryDirectory() as folder:
+        done = run([sys.executable, "-c", text], env={**os.environ, "KGATE_DIR": folder, "PYTHONPATH": str(path)}, cwd=folder)
+    return [] if done.returncode == 0 else [fault(place, "fails", done)]
+
+
 def commands_of(first, text):
     number = first
     for line in re.sub(r"\\\n", "\\\\\0", text).split("\n"):
@@ -77,7 +85,7 @@ def command_faults(place, command, wanted, programs, folder):
     return [] if done.returncode == wanted else [fault(place, f"{command} (wanted {wanted})", done)]
 
 
-def check(root, compiler, programs, library=None, c=("cc", None)):
+def check(root, compiler, programs, library=None, c=("cc", None), python=None):
     """The faults, and how many snippets of each kind were tried. Lines for a program that is not there are faults."""
     found, snippets, commands = [], 0, 0
     for page in pages(root):
@@ -86,6 +94,9 @@ def check(root, compiler, programs, library=None, c=("cc", None)):
             for line, text in blocks(page, language):
                 snippets += 1
                 found += code_faults(f"{name}:{line}", language, text, by, root / "include", linked)
+        for line, text in blocks(page, "python") if python else ():
+            snippets += 1
+            found += python_faults(f"{name}:{line}", text, python)
         for first, text in blocks(page, "sh"):
             with tempfile.TemporaryDirectory() as folder:  # one for a block: its lines build on each other
                 for line, command, wanted in commands_of(first, text):
@@ -102,11 +113,12 @@ def main():
     parser.add_argument("--library", type=Path, help="what programs are linked with")
     parser.add_argument("--c-compiler", default="cc")
     parser.add_argument("--c-library", type=Path, help="what programs in C are linked with")
+    parser.add_argument("--python", type=Path, help="where the Python package is")
     options = parser.parse_args()
     found, snippets, commands = check(options.root, options.compiler, options.programs.resolve(), options.library,
-                                      (options.c_compiler, options.c_library))
+                                      (options.c_compiler, options.c_library), options.python)
     print("\n".join(found))
-    print(f"docs: {snippets} snippets of C++ and C, {commands} commands, {len(found)} faults")
+    print(f"docs: {snippets} snippets, {commands} commands, {len(found)} faults")
     return 1 if found or snippets == 0 or commands == 0 else 0
 
 
