@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cmath>
 #include <ctime>
 
@@ -35,8 +36,10 @@ std::uint64_t this_hour() { return static_cast<std::uint64_t>(std::time(nullptr)
 class history_file {
  public:
   /// Creates the file if need be, shared like the gate.
-  history_file(const std::string& path, const struct stat& gate)
-      : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600)) {
+  history_file(const std::string& path, const std::string& gate_path) : fd_(::open(path.c_str(), flags)) {
+    struct stat gate {};
+    if (fd_ < 0 && errno == ENOENT && stat(gate_path.c_str(), &gate) == 0)  // not if the gate was removed meanwhile
+      fd_ = ::open(path.c_str(), flags | O_CREAT | O_EXCL, 0600);
     if (fd_ >= 0 && !(prepare(gate) && lock())) close();
   }
   history_file(const history_file&) = delete;
@@ -55,6 +58,8 @@ class history_file {
   }
 
  private:
+  static constexpr int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+
   void close() {
     if (fd_ >= 0) ::close(fd_);
     fd_ = -1;
@@ -62,7 +67,7 @@ class history_file {
   bool prepare(const struct stat& gate) const {
     struct stat there {};
     if (fstat(fd_, &there) != 0 || !S_ISREG(there.st_mode) || there.st_nlink != 1) return false;
-    if (there.st_size == 0 && there.st_uid == geteuid()) {
+    if (gate.st_ino != 0) {  // it was created just now
       const bool shared = (there.st_gid == gate.st_gid || fchown(fd_, static_cast<uid_t>(-1), gate.st_gid) == 0) &&
                           fchmod(fd_, gate.st_mode & 0777) == 0;
       return shared && pwrite(fd_, &magic_number, sizeof magic_number, 0) == sizeof magic_number;
@@ -86,9 +91,7 @@ class history_file {
 };
 
 void record(const std::string& gate_path, const history_record& what) {
-  struct stat gate {};
-  if (stat(gate_path.c_str(), &gate) != 0) return;  // removed meanwhile
-  const history_file file(path_of_history(gate_path.substr(0, gate_path.rfind('/')), name_in(gate_path)), gate);
+  const history_file file(path_of_history(gate_path.substr(0, gate_path.rfind('/')), name_in(gate_path)), gate_path);
   if (!file) return;
   const std::uint64_t hour = this_hour();
   history_record now = file.read(hour % hours_kept);

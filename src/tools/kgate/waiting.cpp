@@ -153,6 +153,23 @@ gate_failure resize_default(core& gate, const gate_request& asked) {
   return {};
 }
 
+/// Enters the gate, with signals and a line on the terminal if it is likely to have to wait.
+entry enter(const request& options, std::int64_t deadline_ns, held_slot& out, word& became) {
+  wait_options how;
+  how.deadline_ns = deadline_ns;
+  const int permits = out.asked.permits();
+  const word now = out.gate.cells().word();
+  if (deadline_ns == 0 || (now.free() >= permits && !now.waiting()))
+    return out.gate.enter(out.member, permits, how, became);
+  queue_line line(out.asked.name);
+  if (!options.quiet && line.line.wanted()) {
+    how.progress = queue_line::progress;
+    how.progress_argument = &line;
+  }
+  const interruptible_wait interruptible(out.gate, out.member);
+  return out.gate.enter(out.member, permits, how, became);
+}
+
 std::optional<int> acquire_one(const request& options, std::int64_t deadline_ns, held_slot& out) {
   const gate_request& asked = out.asked;
   if (const int code = open_gate(options, asked, out.gate)) return code;
@@ -173,21 +190,9 @@ std::optional<int> acquire_one(const request& options, std::int64_t deadline_ns,
     complain(system_failure("cannot open the lock files of gate '" + asked.name + "'", errno), options);
     return exit_error;
   }
-  wait_options how;
-  how.deadline_ns = deadline_ns;
-  queue_line line(asked.name);
-  if (!options.quiet && line.line.wanted()) {
-    how.progress = queue_line::progress;
-    how.progress_argument = &line;
-  }
   const std::int64_t began = now_ns();
   word became;
-  entry result = entry::damaged;
-  {
-    const interruptible_wait interruptible(out.gate, out.member);
-    result = out.gate.enter(out.member, asked.permits(), how, became);
-  }
-  line.line.clear();
+  const entry result = enter(options, deadline_ns, out, became);
   if (result != entry::entered) out.gate.advance();
   if (interruptible_wait::came() != 0) {
     if (result == entry::entered) out.gate.leave(out.member, became);

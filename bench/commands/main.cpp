@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// kgate run beside flock, a static runner, task-spooler and GNU sem: the whole time of one command, and of 200 commands
+// through four slots. Rounds are interleaved; medians, quartiles and ratios within this run are printed.
+//
+// usage: bench_commands [--rounds N] [--require] [--json]
+//   --require   exit 1 if a ratio is above what is promised (docs/compared.md)
+// GNU sem is slow: it runs fewer jobs, and its figure is for as many as the others by proportion.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+extern char** environ;
+
+namespace {
+
+constexpr int jobs = 200;
+constexpr int jobs_of_sem = 4;
+using words = std::vector<std::string>;
+
+pid_t spawn(const words& line) {
+  std::vector<char*> arguments;
+  for (const std::string& word : line) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  for (const int fd : {0, 1, 2}) posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
+  pid_t child = -1;
+  if (posix_spawnp(&child, arguments[0], &files, nullptr, arguments.data(), environ) != 0) child = -1;
+  posix_spawn_file_actions_destroy(&files);
+  return child;
+}
+
+/// Milliseconds until all of them have ended.
+double timed(const std::vector<words>& lines) {
+  const auto began = std::chrono::steady_clock::now();
+  std::vector<pid_t> children;
+  for (const words& line : lines) children.push_back(spawn(line));
+  for (const pid_t child : children) {
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
+      std::fprintf(stderr, "bench_commands: '%s' failed\n", lines.front().front().c_str());
+      std::exit(2);
+    }
+  }
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+}
+
+struct measured {
+  std::string name;
+  int repeats;
+  std::function<double()> once;
+  std::vector<double> times{};
+
+  double quantile(double share) {
+    std::sort(times.begin(), times.end());
+    return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
+  }
+};
+
+bool is_there(const char* program) {
+  return std::system((std::string("command -v ") + program + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+std::vector<words> many(const words& line, int count) {
+  return std::vector<words>(static_cast<std::size_t>(count), line);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int rounds = 10;
+  bool require = false, json = false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--rounds") == 0 && i + 1 < argc)
+      rounds = std::atoi(argv[++i]);
+    else if (std::strcmp(argv[i], "--require") == 0)
+      require = true;
+    else if (std::strcmp(argv[i], "--json") == 0)
+      json = true;
+    else {
+      std::fputs("usage: bench_commands [--rounds N] [--require] [--json]\n", stderr);
+      return 120;
+    }
+  }
+  const std::filesystem::path here = std::filesystem::canonical("/proc/self/exe").parent_path();
+  std::string tool = (here / "kgate").string();
+  if (!std::filesystem::exists(tool)) tool = (here.parent_path().parent_path() / "bin/kgate").string();
+  const std::string runner = (here / "static_runner").string();
+  char folder[] = "/dev/shm/kgate-bench-XXXXXX";
+  if (mkdtemp(folder) == nullptr) return 2;
+  setenv("KGATE_DIR", folder, 1);
+  const auto lock = [&](int i) { return std::string(folder) + "/lock" + std::to_string(i); };
+  const auto each = [&](const std::function<words(int)>& line) {
+    std::vector<words> lines;
+    for (int i = 0; i < jobs; ++i) lines.push_back(line(i % 4));
+    return lines;
+  };
+  std::vector<measured> cases{
+      {"one true", 40, [&] { return timed({{"true"}}); }},
+      {"one kgate", 40,
+       [&] {
+         return timed({{tool, "run", "--", "true"}});
+       }},
+      {"one kgate --exec", 40,
+       [&] {
+         return timed({{tool, "run", "--exec", "--", "true"}});
+       }},
+      {"one flock", 40,
+       [&] {
+         return timed({{"flock", lock(0), "true"}});
+       }},
+      {"one static", 40,
+       [&] {
+         return timed({{runner, lock(9), "0", "true"}});
+       }},
+      {"jobs kgate", 1,
+       [&] {
+         return timed(many({tool, "run", "-n", "jobs", "-k", "4", "--", "true"}, jobs));
+       }},
+      {"jobs kgate --exec", 1,
+       [&] {
+         return timed(many({tool, "run", "-n", "jobs", "-k", "4", "--exec", "--", "true"}, jobs));
+       }},
+      {"jobs flock", 1, [&] { return timed(each([&](int i) {
+                                return words{"flock", lock(i), "true"};
+                              })); }},
+      {"jobs static", 1,
+       [&] { return timed(each([&](int i) {
+               return words{runner, lock(9), std::to_string(i), "true"};
+             })); }},
+  };
+  if (is_there("sem"))
+    cases.push_back(
+        {"jobs sem", 1, [&] {
+           return timed(many({"sem", "--fg", "--id", "kgate-bench", "-j4", "true"}, jobs_of_sem)) * jobs / jobs_of_sem;
+         }});
+  for (int round = 0; round <= rounds; ++round)
+    for (measured& one : cases)
+      for (int i = 0; i < one.repeats; ++i) {
+        const double time = one.once();
+        if (round > 0) one.times.push_back(time);  // the first round warms up
+      }
+  std::filesystem::remove_all(folder);
+  const auto median = [&](const char* name) {
+    for (measured& one : cases)
+      if (one.name == name) return one.quantile(0.5);
+    return 0.0;
+  };
+  struct ratio {
+    const char *first, *second;
+    double promised;
+  };
+  const ratio ratios[] = {{"one kgate", "one flock", 0.75},
+                          {"one kgate --exec", "one static", 1.15},
+                          {"jobs kgate", "jobs flock", 0.8},
+                          {"jobs kgate --exec", "jobs static", 1.05}};
+  bool kept = true;
+  if (json) std::printf("{\"medians_ms\":{");
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    measured& one = cases[i];
+    if (json)
+      std::printf("%s\"%s\":%.4f", i == 0 ? "" : ",", one.name.c_str(), one.quantile(0.5));
+    else
+      std::printf("%-20s %10.3f ms   (%.3f .. %.3f)\n", one.name.c_str(), one.quantile(0.5), one.quantile(0.25),
+                  one.quantile(0.75));
+  }
+  if (json) std::printf("},\"ratios\":[");
+  bool first = true;
+  for (const ratio& one : ratios) {
+    const double value = median(one.first) / median(one.second);
+    kept &= value <= one.promised;
+    if (json)
+      std::printf("%s{\"of\":\"%s\",\"to\":\"%s\",\"ratio\":%.3f,\"promised\":%.2f}", first ? "" : ",", one.first,
+                  one.second, value, one.promised);
+    else
+      std::printf("%s / %s: %.3f (promised: at most %.2f)\n", one.first, one.second, value, one.promised);
+    first = false;
+  }
+  if (json) std::printf("]}\n");
+  return kept || !require ? 0 : 1;
+}
