@@ -32,6 +32,14 @@ inline constexpr auto choi11_rows = std::tuple{
         .note = "needs a smart cache: a failed CAS disturbs no reader",
         .bounds = {{{rmr_model::cc, bound_case::always, "O(log k)", nullptr}}},
     })},
+    entry<plain<choi11::compact>>{choi11_variant({
+        .id = "choi11-compact",
+        .title = "the same in the space the paper promises, n + k + 1",
+        .figure = "section 2, repaired",
+        .promise = {.k_fcfs = true, .fife = true},
+        .note = "needs a smart cache: a failed CAS disturbs no reader",
+        .bounds = {{{rmr_model::cc, bound_case::always, "O(log k)", nullptr}}},
+    })},
     entry<plain<choi11::amortized>>{choi11_variant({
         .id = "choi11-amortized",
         .title = "the same with a larger array, for ordinary caches",

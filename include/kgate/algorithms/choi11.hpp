@@ -4,16 +4,19 @@
 /// Tickets, and a ring of slots in which a leaver, by O(log k) writes, lets in its partner and the k tickets before it.
 ///
 /// Source       Choi 2011, section 2. One text for `choi11`, `choi11-amortized` (section 3.7.5) and the printed
-///              version, which has errors and is kept for study: they differ in `reading` only.
+///              version, which has errors and is kept for study: they differ in `reading` only. `choi11-compact` is
+///              ours: the paper's space with a correct proof.
 /// Promises     k-exclusion, starvation freedom with at most k-1 crashes, FIFE, bounded exit. O(log k) remote
 ///              references a passage on CC if a failed CAS disturbs nobody (smart cache); with the amortized size O(log
-///              k) amortized on any CC; unbounded on DSM. Primitives: fetch-and-increment, CAS. Space: N + 2 words.
+///              k) amortized on any CC; unbounded on DSM. Primitives: fetch-and-increment, CAS. Space: N + 2 words;
+///              that is at most n + k + 1 in `choi11-compact`, as the paper has it, and 3k + 2 or more in `choi11`.
 /// Variables    Entry    tickets drawn                                        initially 0
 ///              Exit     passages that left their critical section            initially 0
 ///              A[i][j]  the round up to which slot j of block i is let in    initially 1 in block 0, else 0
 /// Invariants   En(t) means: some w in Wait-Set(j) has A[i][w] >= e, where [e,i,j] = parse(t)
-///              I3   En(t)  =>  t < Exit + k                                  (k-exclusion)
+///              I2   En(t)  =>  t < Exit + k                                  (k-exclusion)
 ///              I4   t < Exit  =>  En(t)
+///              I5   Exit > u + ck  =>  the last slot of u's block has u's round or a later one
 ///              I6   a CAS that makes the second update of a slot fail raises the slot far enough
 ///              I11  En(t) and t' < t  =>  En(t')                             (FIFE)
 /// Deviations   D1, D2  the wait sets: see choi11_sets.hpp. As printed a waiter can starve.
@@ -23,6 +26,10 @@
 ///              D5  line 8 tests a < e before it reads Exit, which saves the read when the test fails.
 ///              D6  with n <= k nobody waits and nothing is written.
 ///              D1-D4 can be switched back (reading).
+///              D7  choi11-compact keeps N = k max(2, ceil(n/k)) and tests Exit <= u + ck with c = 1 where the paper
+///                  has c = 2. I5 needs ck >= k-1: the last ticket of u's block is at most u+k-1, and I4 applies. I6
+///                  needs N >= (c+1)k: a CAS that spoils p's second update has read Exit after p's line 3, so
+///                  t' - k < Exit <= u' + ck with u' <= u - N <= t' - N (docs/errata.md has the argument in full).
 /// Memory model sequential consistency; all writes are read-modify-writes
 /// Evidence     tests/algorithms/choi11: sets, properties, mutants, the printed errors, remote references;
 ///              tests/algorithms/native (stress)
@@ -44,6 +51,7 @@ using ticket = std::uint64_t;
 struct reading {
   set_reading sets = {};
   int blocks_min = 3;         ///< D3; 1 as printed
+  int window = 2;             ///< line 8 tests Exit <= u + window k; 2 as printed, 1 in the compact one (D7)
   bool rounds_down = true;    ///< D4; false as printed
   bool updates_twice = true;  ///< lines 5 and 6; false: line 5 only
   bool ascending = true;      ///< line 4; false: descending
@@ -79,7 +87,7 @@ class algorithm {
     const ticket t = Entry.fetch_add(p["1"], 1);
     p.doorway_end();
     p.live(t);
-    const place at = parse(t);
+    const position at = parse(t);
     const slot_set W = wait_set(at.j, static_cast<int>(k), How.sets);
     M::await_any(
         p["2"], W.size(), [&](std::size_t w) -> Word& { return A[at.i * k + static_cast<std::size_t>(W[w])]; },
@@ -107,7 +115,7 @@ class algorithm {
 
  private:
   using Word = typename M::template Var<ticket>;
-  struct place {
+  struct position {
     ticket e;
     std::size_t i;
     int j;
@@ -115,16 +123,16 @@ class algorithm {
 
   void update(Process& p, ticket u, const char* line7, const char* line8, const char* line9) {
     [[maybe_unused]] auto frame = p.frame();
-    const place at = parse(u);
+    const position at = parse(u);
     Word& slot = A[at.i * k + static_cast<std::size_t>(at.j)];
     const ticket a = slot.read(p[line7]);
-    if (a < at.e && Exit.read(p[line8]) <= u + 2 * k) {  // D5
+    if (a < at.e && Exit.read(p[line8]) <= u + ticket{How.window} * k) {  // D5, D7
       p.live(a);
       slot.compare_and_swap(p[line9], a, at.e);
     }
   }
 
-  place parse(ticket t) const {
+  position parse(ticket t) const {
     const ticket f = t % N;
     if constexpr (How.rounds_down)
       return {t / N + 1, static_cast<std::size_t>(f / k), static_cast<int>(t % k)};
@@ -147,6 +155,10 @@ using corrected = algorithm<M>;
 
 template <class M>
 using amortized = algorithm<M, reading{.amortized = true}>;
+
+/// The paper's space: what D3 adds is saved by a narrower test.
+template <class M>
+using compact = algorithm<M, reading{.blocks_min = 2, .window = 1}>;
 
 /// The two errors of the printed text together. Its ceilings and its pattern length are slips that the paper itself
 /// contradicts (lemma 2, figure 3), so they are readings of their own.

@@ -16,6 +16,9 @@ TEST(choi11_deep, N6k3_one_passage_by_symmetry) {
   holds({"choi11", 6, 3, 1, false, true}, {"k-exclusion", "deadlock-free"});
 }
 
+TEST(choi11_deep, compact_N4k2_two_passages) { holds({"choi11-compact", 4, 2, 2}, with_fife); }
+TEST(choi11_deep, compact_N5k2_one_passage) { holds({"choi11-compact", 5, 2, 1}, with_fife); }
+
 constexpr std::uint64_t walks = 200'000;
 
 stall_search_options looking(std::uint64_t count) {
@@ -38,12 +41,16 @@ TEST(choi11_deep, a_random_search_finds_the_error_of_two_blocks) {
   EXPECT_LE(shorter.schedule.size(), result.found->schedule.size());
 }
 
-TEST(choi11_deep, the_same_search_with_ten_times_the_effort_finds_nothing_with_three_blocks) {
-  program p(make_model(find_algorithm("choi11"), 4, 3), 4, 3, {});
-  const stall_search_result result = search_for_stalls(p, trial{"choi11", 4, 3, 0}.name(), looking(10 * walks));
+void expect_no_stall(const char* algorithm) {
+  program p(make_model(find_algorithm(algorithm), 4, 3), 4, 3, {});
+  const stall_search_result result = search_for_stalls(p, trial{algorithm, 4, 3, 0}.name(), looking(10 * walks));
   EXPECT_FALSE(result.found) << result.found->replay_command();
   EXPECT_EQ(result.walks, 10 * walks);
 }
+TEST(choi11_deep, the_same_search_with_ten_times_the_effort_finds_nothing_with_three_blocks) {
+  expect_no_stall("choi11");
+}
+TEST(choi11_deep, nor_with_two_blocks_and_the_narrower_test) { expect_no_stall("choi11-compact"); }
 
 }  // namespace
 }  // namespace kgate::lab

@@ -8,6 +8,7 @@
 #include "mutants/no_previous_block.hpp"
 #include "mutants/no_staleness_test.hpp"
 #include "mutants/partner_too_far.hpp"
+#include "mutants/window_too_early.hpp"
 
 namespace kgate::lab {
 namespace {
@@ -24,6 +25,11 @@ TEST(choi11_mutants, no_update_at_all) {
 TEST(choi11_mutants, no_update_of_the_block_before) {
   caught<choi11::no_previous_block::corrected<machine>>({"", 3, 2, 2}, "starvation-free");
   caught<choi11::no_previous_block::corrected<machine>>({"", 3, 2, 2}, "fife");
+}
+
+/// A window that no leaver is ever in: nobody is let in.
+TEST(choi11_mutants, a_window_before_the_leaver) {
+  caught<choi11::window_too_early::compact<machine>>({"", 3, 2, 1}, "starvation-free");
 }
 
 /// The leaver for ticket 3 stalls; the next one lets ticket 4 in before it comes to the block before.

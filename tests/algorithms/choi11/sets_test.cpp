@@ -101,6 +101,15 @@ TEST(choi11_sets, as_printed_p4_fails_at_zero_and_only_there) {
   }
 }
 
+TEST(choi11_sets, lemma_1_is_false_as_printed_and_with_own_slots) {
+  for (const bool own : {false, true}) {
+    const sets all(4, {.waits_on_own_slot = own});
+    int shared = 0;
+    for (const int slot : all.wait[0]) shared += all.release[3].contains(slot) ? 1 : 0;
+    EXPECT_EQ(shared, own ? 3 : 2) << "2 and 3, and 0 where a waiter watches its own slot";
+  }
+}
+
 TEST(choi11_sets, with_the_printed_pattern_length_p4_fails_for_every_k_from_2) {
   for (int k = 2; k <= k_max; ++k) {
     const sets printed(k, {.full_length = false});
