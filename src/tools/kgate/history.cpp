@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/kgate/history.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/stat.h>
@@ -18,7 +19,7 @@ using namespace detail::gates;
 
 namespace {
 
-constexpr std::uint64_t hours_kept = 7 * 24;
+constexpr std::uint64_t hours_kept = 168;                    // a week
 constexpr std::uint64_t magic_number = 0x315453484554414BU;  // "KATEHST1"
 constexpr off_t first_record = 64;
 
@@ -31,6 +32,22 @@ off_t offset_of(std::uint64_t index) { return first_record + static_cast<off_t>(
 constexpr std::uint64_t index_of_past = hours_kept;
 
 std::uint64_t this_hour() { return static_cast<std::uint64_t>(std::time(nullptr)) / 3600; }
+
+bool is_history(int fd) {
+  std::uint64_t number = 0;
+  return pread(fd, &number, sizeof number, 0) == sizeof number && number == magic_number;
+}
+
+int open_to_read(const std::string& path) {
+  return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+}
+
+bool is_history(const std::string& path) {
+  const int fd = open_to_read(path);
+  const bool is_one = fd >= 0 && is_history(fd);
+  if (fd >= 0) ::close(fd);
+  return is_one;
+}
 
 /// A history file, opened and locked; or not, and then nothing is recorded.
 class history_file {
@@ -72,8 +89,7 @@ class history_file {
                           fchmod(fd_, gate.st_mode & 0777) == 0;
       return shared && pwrite(fd_, &magic_number, sizeof magic_number, 0) == sizeof magic_number;
     }
-    std::uint64_t number = 0;
-    return pread(fd_, &number, sizeof number, 0) == sizeof number && number == magic_number;
+    return is_history(fd_);
   }
   /// A stopped process may have the lock: a record is not worth waiting for long.
   bool lock() const {
@@ -172,11 +188,9 @@ void record_refusals(const request& options) {
 
 history read_history(const std::string& directory, const std::string& gate) {
   history out;
-  const int fd =
-      ::open(path_of_history(directory, gate).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  const int fd = open_to_read(path_of_history(directory, gate));
   if (fd < 0) return out;
-  std::uint64_t number = 0;
-  const bool ours = pread(fd, &number, sizeof number, 0) == sizeof number && number == magic_number;
+  const bool ours = is_history(fd);
   const std::uint64_t hour = this_hour();
   for (std::uint64_t i = 0; ours && i <= index_of_past; ++i) {
     history_record one{};
@@ -190,6 +204,28 @@ history read_history(const std::string& directory, const std::string& gate) {
 
 void remove_history(const std::string& directory, const std::string& gate) {
   unlink(path_of_history(directory, gate).c_str());
+}
+
+int sweep_histories(const std::string& directory) {
+  constexpr std::string_view suffix = ".history";
+  DIR* const listing = opendir(directory.c_str());
+  if (listing == nullptr) return 0;
+  std::vector<std::string> found;
+  while (const dirent* entry = readdir(listing)) {
+    const std::string_view file = entry->d_name;
+    if (file.size() <= suffix.size() + 1 || file.front() != '.' || file.substr(file.size() - suffix.size()) != suffix)
+      continue;
+    const std::string name(file.substr(1, file.size() - suffix.size() - 1));
+    struct stat there {};
+    if (!valid_name(name) || lstat((directory + "/" + std::string(file)).c_str(), &there) != 0 ||
+        !S_ISREG(there.st_mode) || there.st_uid != geteuid())
+      continue;
+    const bool gone = lstat(path_of(directory, name).c_str(), &there) != 0 && errno == ENOENT;
+    if (gone && is_history(path_of_history(directory, name))) found.push_back(name);
+  }
+  closedir(listing);
+  for (const std::string& name : found) remove_history(directory, name);
+  return static_cast<int>(found.size());
 }
 
 }  // namespace kgate::tool

@@ -51,5 +51,7 @@ struct history {
 };
 history read_history(const std::string& directory, const std::string& gate);
 void remove_history(const std::string& directory, const std::string& gate);
+/// Removes the histories of gates that are gone, as a program that removes its gate leaves them. How many.
+int sweep_histories(const std::string& directory);
 
 }  // namespace kgate::tool

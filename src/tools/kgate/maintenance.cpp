@@ -126,7 +126,7 @@ int doctor(const request& options) {
     names.push_back(options.name());
   else
     names = names_in(directory);
-  const int swept = options.named ? 0 : sweep_unfinished(directory, "");
+  const int swept = options.named ? 0 : sweep_unfinished(directory, "") + sweep_histories(directory);
   std::string out;
   int wrong = 0;
   json_value document = json_document();

@@ -53,35 +53,52 @@ struct gate_history {
   history past;
 };
 
+void add_head(std::string& out, const char* name, const char* type, const char* help) {
+  for (const char* part : {"# HELP kgate_", name, " ", help, "\n# TYPE kgate_", name, " ", type, "\n"}) out += part;
+}
+
+/// One line; `bound` is the upper one of a class of a histogram, or empty.
+void add_sample(std::string& out, const char* name, const char* ending, const std::string& gate,
+                const std::string& bound, const std::string& value) {
+  for (const std::string_view part : {std::string_view("kgate_"), std::string_view(name), std::string_view(ending),
+                                      std::string_view("{gate=\""), std::string_view(gate), std::string_view("\"")})
+    out += part;
+  if (!bound.empty()) out.append(",le=\"").append(bound).append("\"");
+  out.append("} ").append(value).append("\n");
+}
+
 /// A metric of all gates, as Prometheus wants them: together.
 template <class Value>
 std::string metric(const char* name, const char* type, const char* help, const std::vector<gate_history>& gates,
                    Value value) {
-  std::string out = std::string("# HELP kgate_") + name + " " + help + "\n# TYPE kgate_" + name + " " + type + "\n";
-  for (const gate_history& one : gates)
-    out += std::string("kgate_") + name + "{gate=\"" + one.gate.name + "\"} " + std::to_string(value(one)) + "\n";
+  std::string out;
+  add_head(out, name, type, help);
+  for (const gate_history& one : gates) add_sample(out, name, "", one.gate.name, "", std::to_string(value(one)));
   return out;
+}
+
+std::string decimal(const char* form, double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, form, value);
+  return text;
 }
 
 std::string histogram(const char* name, const char* help, const std::vector<gate_history>& gates,
                       duration_record history_record::*which) {
-  std::string out = std::string("# HELP kgate_") + name + " " + help + "\n# TYPE kgate_" + name + " histogram\n";
+  std::string out;
+  add_head(out, name, "histogram", help);
   for (const gate_history& one : gates) {
     const duration_record& times = one.past.ever.*which;
-    const std::string start = std::string("kgate_") + name;
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < time_classes; ++i) {
       sum += times.counts[i];
       if (i % 4 != 3) continue;  // a factor of 16 from one to the next is enough for a monitor
-      char bound[32];
-      std::snprintf(bound, sizeof bound, "%g", static_cast<double>(std::uint64_t{1} << (i + 1)) * 1e-6);
-      out += start + "_bucket{gate=\"" + one.gate.name + "\",le=\"" + bound + "\"} " + std::to_string(sum) + "\n";
+      const double bound = static_cast<double>(std::uint64_t{1} << (i + 1)) * 1e-6;
+      add_sample(out, name, "_bucket", one.gate.name, decimal("%g", bound), std::to_string(sum));
     }
-    char total[32];
-    std::snprintf(total, sizeof total, "%.6f", static_cast<double>(times.total_us) * 1e-6);
-    out += start + "_bucket{gate=\"" + one.gate.name + "\",le=\"+Inf\"} " + std::to_string(sum) + "\n" + start +
-           "_sum{gate=\"" + one.gate.name + "\"} " + total + "\n" + start + "_count{gate=\"" + one.gate.name + "\"} " +
-           std::to_string(sum) + "\n";
+    add_sample(out, name, "_bucket", one.gate.name, "+Inf", std::to_string(sum));
+    add_sample(out, name, "_sum", one.gate.name, "", decimal("%.6f", static_cast<double>(times.total_us) * 1e-6));
+    add_sample(out, name, "_count", one.gate.name, "", std::to_string(sum));
   }
   return out;
 }

@@ -88,6 +88,19 @@ class History(Case):
         self.run_kgate("remove", "-n", "g")
         self.assertEqual(os.listdir(self.dir), [])
 
+    def test_the_doctor_removes_what_a_program_leaves(self):
+        self.run_kgate("run", "-n", "g", "--", "true")
+        self.run_kgate("run", "-n", "h", "--", "true")
+        for name in os.listdir(self.dir):
+            if name.startswith(("g.", ".g.")) and not name.endswith(".history"):
+                os.unlink(os.path.join(self.dir, name))
+        with open(os.path.join(self.dir, ".bash.history"), "w", encoding="ascii") as file:
+            file.write("not a history of kgate")
+        self.run_kgate("doctor")
+        self.assertNotIn(".g.history", os.listdir(self.dir))
+        self.assertIn(".h.history", os.listdir(self.dir))
+        self.assertIn(".bash.history", os.listdir(self.dir))
+
 
 if __name__ == "__main__":
     main()

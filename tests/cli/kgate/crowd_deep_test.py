@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The kgate tool as users meet it: a thousand that wait at once, ten thousand that come and go."""
+import os
+import subprocess
+import time
+
+from tool import KGATE, Case, main
+
+WAITERS = int(os.environ.get("KGATE_CROWD", "1000"))
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def proportional_kb(pid):
+    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+        return int(next(line for line in file if line.startswith("Pss:")).split()[1])
+
+
+def processor_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+class Crowd(Case):
+    def test_a_thousand_waiting_cost_little_and_are_served_in_order(self):
+        log = os.path.join(self.dir, "log")
+        holder = self.hold()
+        waiters = []
+        for i in range(WAITERS):
+            waiters.append(self.start("run", "--", "sh", "-c", f"echo {i} >> {log}"))
+            if i % 50 == 49:  # in this order: each fifty in the queue before the next come; within, as the kernel runs them
+                self.until(lambda: len(self.gate()["waiters"]) == i + 1, 60)
+        order = [who["pid"] for who in self.gate()["waiters"]]
+        shares = sorted(proportional_kb(process.pid) for process in waiters)
+        print(f"PSS of {WAITERS} waiters: median {shares[len(shares) // 2]} kB, most {shares[-1]} kB")
+        self.assertLessEqual(sum(shares) / len(shares), 100)
+        time.sleep(2)
+        before = sum(processor_seconds(process.pid) for process in waiters)
+        time.sleep(5)
+        used = sum(processor_seconds(process.pid) for process in waiters) - before
+        print(f"processor time of all in five idle seconds: {used:.2f} s")
+        self.assertLess(used, 0.5)
+        holder.terminate()
+        for process in waiters:
+            self.assertEqual(process.wait(120), 0)
+        with open(log, encoding="ascii") as lines:
+            served = [waiters[int(line)].pid for line in lines]
+        self.assertEqual(served, order)
+
+    def test_ten_thousand_take_time_in_proportion(self):
+        def seconds(count):
+            began = time.monotonic()
+            subprocess.run(f"seq {count} | xargs -P200 -I@ {KGATE} run -n many -k 4 -- true", shell=True, env=self.env, check=True,
+                           timeout=600)
+            return time.monotonic() - began
+        seconds(500)
+        small, large = seconds(2500), seconds(10000)
+        print(f"2500: {small:.1f} s, 10000: {large:.1f} s, {large / small:.2f} times")
+        self.assertLess(large / small, 4 * 1.4)
+        self.assertEqual(self.gate("many")["healed"], 0)
+
+
+if __name__ == "__main__":
+    main()
