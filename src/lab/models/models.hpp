@@ -3,6 +3,7 @@
 
 /// The catalogue's algorithms on the checker's machine: the one place where the laboratory meets the algorithm texts.
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -16,6 +17,12 @@ catalog::choice find_algorithm(std::string_view id);
 
 /// All rows, in the order of the catalogue.
 std::vector<const catalog::row*> algorithm_rows();
+
+/// How to make the model of an algorithm.
+using model_maker = std::function<std::unique_ptr<model>(int N, int k, register_kind registers)>;
+
+/// From now on make_model() takes this row too, which must stay where it is. Not while another thread makes a model.
+void add_algorithm(const catalog::row& about, model_maker make);
 
 /// N and k must be allowed by the row.
 std::unique_ptr<model> make_model(const catalog::choice& algorithm, int N, int k, register_kind registers = {});

@@ -8,11 +8,13 @@
 
 #include "lab/checker/graph/graph.hpp"
 #include "lab/checker/properties/check.hpp"
+#include "lab/checker/properties/formula.hpp"
 #include "lab/models/models.hpp"
 #include "tools/common/numbers.hpp"
 #include "tools/kgate-lab/exit_code.hpp"
 #include "tools/kgate-lab/output/catalog_text.hpp"
 #include "tools/kgate-lab/output/text.hpp"
+#include "tools/kgate-lab/own_text/text_file.hpp"
 
 namespace kgate::tool {
 
@@ -51,6 +53,7 @@ double parse_duration(std::string_view option, const std::string& text) {
 }
 
 catalog::choice parse_algorithm(const std::string& id) {
+  if (is_text_file(id)) return load_text_file(id);
   if (const catalog::choice found = lab::find_algorithm(id)) return found;
   const auto near = nearest(id, known_ids(id.ends_with("+names")), 3);
   throw usage_error(
@@ -104,8 +107,9 @@ std::unique_ptr<lab::program> make_program(const instance& of, const lab::progra
 }
 
 std::string parse_property(const std::string& text) {
-  if (lab::find_property(text) != nullptr) return text;
-  throw usage_error(fmt::format("unknown property '{}'; allowed are {}", text, fmt::join(lab::property_ids(), ", ")));
+  if (lab::find_property(text) != nullptr || lab::parse_formula_property(text)) return text;
+  throw usage_error(fmt::format("unknown property '{}'; allowed are {}, and formulas, as in 'ltl: [] #inside <= 2'",
+                                text, fmt::join(lab::property_ids(), ", ")));
 }
 
 void check_mutation(const catalog::choice& algorithm, const lab::mutation& wrong) {

@@ -15,4 +15,10 @@ struct embedded_source {
 
 const std::vector<embedded_source>& embedded_sources();
 
+/// The headers that a text of the user's is compiled against, by the names they are included by.
+const std::vector<embedded_source>& embedded_headers();
+
+/// A text to start from; CLASS stands for its class.
+std::string_view text_template();
+
 }  // namespace kgate::tool

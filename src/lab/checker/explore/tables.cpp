@@ -53,22 +53,17 @@ tables::tables(program& p, const widths& w) : program_(p), asked_(w), widths_(wi
   death_bits_ = widths_.variable[program_.death_variable()];
 }
 
-std::string broken_invariant(const tables& t, const std::uint64_t* words) {
-  class view final : public state_view {
-   public:
-    view(const tables& of, const std::uint64_t* state) : t_(of), words_(state) {}
-    const std::string& value(int v) const override {
-      return t_.source().variable(v).values.bytes(static_cast<code>(t_.packing().variable[v].get(words_)));
-    }
-    region where(int p) const override { return row(p).where; }
-    int name(int p) const override { return row(p).name; }
+local_id packed_state::local(int p) const { return static_cast<local_id>(table_.packing().local[p].get(words_)); }
+const std::string& packed_state::value(int v) const {
+  return table_.source().variable(v).values.bytes(static_cast<code>(table_.packing().variable[v].get(words_)));
+}
+region packed_state::where(int p) const { return table_.row(p, local(p)).where; }
+int packed_state::name(int p) const { return table_.row(p, local(p)).name; }
+std::string_view packed_state::label(int p) const { return table_.source().local(p, local(p)).label; }
+bool packed_state::waiting(int p) const { return table_.row(p, local(p)).waiting; }
 
-   private:
-    const local_row& row(int p) const { return t_.row(p, static_cast<local_id>(t_.packing().local[p].get(words_))); }
-    const tables& t_;
-    const std::uint64_t* words_;
-  };
-  return t.source().broken_invariant(view(t, words));
+std::string broken_invariant(const tables& t, const std::uint64_t* words) {
+  return t.source().broken_invariant(packed_state(t, words));
 }
 
 bool tables::may_die(const std::uint64_t* words) const {

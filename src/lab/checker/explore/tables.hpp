@@ -58,6 +58,24 @@ struct local_row {
 struct overflow {};
 
 class tables;
+
+/// A packed state with everything named.
+class packed_state final : public state_view {
+ public:
+  packed_state(const tables& of, const std::uint64_t* words) : table_(of), words_(words) {}
+  const std::string& value(int v) const override;
+  region where(int p) const override;
+  int name(int p) const override;
+  std::string_view label(int p) const override;
+  bool waiting(int p) const override;
+
+ private:
+  local_id local(int p) const;
+
+  const tables& table_;
+  const std::uint64_t* words_;
+};
+
 /// What the program's invariant says of a packed state: empty if it is true there.
 std::string broken_invariant(const tables& t, const std::uint64_t* words);
 

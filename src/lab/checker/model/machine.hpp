@@ -15,6 +15,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kgate/detail/machine.hpp"
@@ -311,6 +312,9 @@ struct checker_machine {
     Var(const Var&) = delete;
     Var& operator=(const Var&) = delete;
 
+    /// Its number among the variables.
+    int index() const { return index_; }
+
     /// For arrays of variables.
     [[noreturn]] static void index_out_of_range(std::size_t index, std::size_t size) { throw bad_index{index, size}; }
 
@@ -485,6 +489,35 @@ class state_view {
   virtual const std::string& value(int variable) const = 0;
   virtual region where(int p) const = 0;
   virtual int name(int p) const = 0;
+  /// Of its next access.
+  virtual std::string_view label(int p) const = 0;
+  /// Past its doorway.
+  virtual bool waiting(int p) const = 0;
+};
+
+/// A state as a text's own `std::string broken_invariant(const State& s) const` reads it, with the values of its
+/// variables.
+class invariant_state {
+ public:
+  invariant_state(const state_view& s, int N) : state_(s), N_(N) {}
+
+  template <class T>
+  T value(const checker_machine::Var<T>& v) const {
+    return from_bytes<T>(state_.value(v.index()));
+  }
+  int processes() const { return N_; }
+  region where(int p) const { return state_.where(p); }
+  /// Whether the next access of p has this label.
+  bool at(int p, std::string_view label) const { return state_.label(p) == label; }
+  int count(region r) const {
+    int all = 0;
+    for (int p = 0; p < N_; ++p) all += where(p) == r ? 1 : 0;
+    return all;
+  }
+
+ private:
+  const state_view& state_;
+  int N_;
 };
 
 /// An algorithm on the checker's machine for some N and k: its variables and one passage of any process through it.
@@ -520,6 +553,10 @@ std::unique_ptr<model> make_model(int N, int k, register_kind registers = {}) {
   m->algorithm = algorithm;
   m->object = {reinterpret_cast<const char*>(algorithm.get()), sizeof(Algorithm)};
   m->passage = [a = algorithm.get()](checker_machine::Process& p) { run_passage(*a, p); };
+  if constexpr (requires(const Algorithm& a, const invariant_state& s) { std::string(a.broken_invariant(s)); })
+    m->invariant = [a = algorithm.get(), N](const state_view& s) {
+      return std::string(a->broken_invariant(invariant_state(s, N)));
+    };
   return m;
 }
 

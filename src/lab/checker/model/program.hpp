@@ -95,7 +95,11 @@ class program {
   code after_death(int p, code value);
 
   bool has_invariant() const { return static_cast<bool>(model_->invariant); }
-  std::string broken_invariant(const state_view& s) const { return model_->invariant(s); }
+  /// Values are not added meanwhile, so that the state may be read while other threads explore.
+  std::string broken_invariant(const state_view& s) const {
+    const std::scoped_lock lock(mutex_);
+    return model_->invariant(s);
+  }
 
   /// Where p has observed most without forgetting: the accesses that lead there, and its label.
   std::pair<int, std::string> longest_memory(int p) const;
@@ -147,7 +151,7 @@ class program {
   std::string object_;  // what the algorithm's object must stay like
   bool stopped_early_ = false;
   mutable std::vector<automaton> automata_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
 };
 
 }  // namespace kgate::lab

@@ -59,6 +59,7 @@ class walker {
   step_record step(int p, int choice = 0);
 
   program& source() { return program_; }
+  const program& source() const { return program_; }
 
  private:
   step_record die(int p);
@@ -68,6 +69,20 @@ class walker {
   program& program_;
   std::vector<code> values_;
   std::vector<local_id> locals_;
+};
+
+/// Where a walker stands, as invariants and formulas see it.
+class walked_state final : public state_view {
+ public:
+  explicit walked_state(const walker& w) : walker_(w) {}
+  const std::string& value(int v) const override { return walker_.source().variable(v).values.bytes(walker_.value(v)); }
+  region where(int p) const override { return walker_.local(p).where; }
+  int name(int p) const override { return walker_.local(p).name; }
+  std::string_view label(int p) const override { return walker_.local(p).label; }
+  bool waiting(int p) const override { return walker_.local(p).waiting; }
+
+ private:
+  const walker& walker_;
 };
 
 /// Why entry i of a schedule is impossible where w stands; empty if it is not.

@@ -10,6 +10,7 @@
 
 #include "lab/checker/explore/symmetry.hpp"
 #include "lab/checker/properties/checking.hpp"
+#include "lab/checker/properties/formula.hpp"
 #include "lab/checker/trace/way.hpp"
 
 namespace kgate::lab {
@@ -45,6 +46,8 @@ check_result checking::run() {
   if (request_.symmetry) canonical_form(*explored_.table).complete_automata();
   for (const property& one : properties())
     if (wants(one.id)) judge(one);
+  for (const std::string& name : request_.properties)
+    if (parse_formula_property(name)) judge(property{.id = name, .says = "", .source = "", .decided = ""});
   result_.asked = request_;
   result_.states = explored_.states;
   result_.transitions = explored_.transitions;
@@ -126,6 +129,7 @@ void checking::decide(property_result& r) {
                                                         {"l-queuelike", &checking::about_enabling},
                                                         {"fifo-enabling", &checking::about_enabling},
                                                         {"kl-deadlock-free", &checking::about_enabling}};
+  if (parse_formula_property(r.name)) return formula(r);
   (this->*how.at(r.name))(r);
 }
 

@@ -76,6 +76,9 @@ class checking {
   void about_enabling(property_result& r);
   void fifo_enabling(property_result& r);
 
+  /// A formula, by its automaton beside each state.
+  void formula(property_result& r);
+
   /// The graph of the states explored, made when first asked for; false if a limit ended that.
   bool linked();
 

@@ -8,11 +8,22 @@
 #include <optional>
 #include <stdexcept>
 
+#include "lab/checker/properties/formula.hpp"
 #include "lab/checker/trace/fairness_trace.hpp"
+#include "lab/checker/trace/formula_trace.hpp"
 
 namespace kgate::lab {
 
 namespace {
+
+/// As a shell needs it.
+std::string quoted(const std::string& text) {
+  constexpr auto plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-_./:";
+  if (text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string inside = text;
+  for (std::size_t at = 0; (at = inside.find('\'', at)) != std::string::npos; at += 4) inside.replace(at, 1, "'\\''");
+  return "'" + inside + "'";
+}
 
 std::string numbers(const std::vector<int>& all) { return fmt::format("{}", fmt::join(all, ",")); }
 
@@ -46,20 +57,9 @@ bool is_crashed(const trace& t, int p) { return std::find(t.crashed.begin(), t.c
 /// A process that owes a step: alive, outside its remainder, able to move.
 bool obliged(walker& w, const trace& t, int p) { return !is_crashed(t, p) && w.outside(p) && w.can_move(p); }
 
-class walker_view final : public state_view {
- public:
-  explicit walker_view(walker& w) : w_(w) {}
-  const std::string& value(int v) const override { return w_.source().variable(v).values.bytes(w_.value(v)); }
-  region where(int p) const override { return w_.local(p).where; }
-  int name(int p) const override { return w_.local(p).name; }
-
- private:
-  walker& w_;
-};
-
 std::string judge_end(const trace& t, walker& w, int N, int k) {
   if (t.property == "invariant")
-    return w.source().has_invariant() && !w.source().broken_invariant(walker_view(w)).empty()
+    return w.source().has_invariant() && !w.source().broken_invariant(walked_state(w)).empty()
                ? ""
                : "the invariant is true at the end";
   if (t.property == "k-exclusion") return inside(w, N) > k ? "" : "at most k processes are inside at the end";
@@ -192,11 +192,11 @@ std::vector<int> parse_schedule(const std::string& text) {
 }
 
 std::string trace::replay_command() const {
-  std::string text = fmt::format("kgate-lab replay --algorithm {} -N {} -k {}", of.algorithm, of.N, of.k);
+  std::string text = fmt::format("kgate-lab replay --algorithm {} -N {} -k {}", quoted(of.algorithm), of.N, of.k);
   if (of.passages > 0) text += fmt::format(" --passages {}", of.passages);
   if (of.safe_registers) text += " --memory safe";
   for (const mutation& m : of.wrong) text += fmt::format(" --mutate {}", m.text());
-  text += fmt::format(" --property {}", property);
+  text += fmt::format(" --property {}", quoted(property));
   if (victim >= 0) text += fmt::format(" --victim {}", victim);
   if (!crashed.empty()) text += fmt::format(" --crashed {}", numbers(crashed));
   if (loop >= 0) text += fmt::format(" --loop {}", loop);
@@ -303,6 +303,7 @@ std::string validate(const trace& t, program& p) {
     if (t.schedule[i] < 0 || scheduled_process(t.schedule[i]) >= N)
       return fmt::format("step {}: process {} does not exist: N = {}", i + 1, scheduled_process(t.schedule[i]), N);
   if (is_fairness(t.property)) return judge_fairness(t, p);
+  if (const auto formula = parse_formula_property(t.property)) return judge_formula(t, *formula, p);
   walker w(p);
   for (std::size_t i = 0; i < stem; ++i) {
     if (std::string wrong = cannot_step(t.schedule[i], w, i); !wrong.empty()) return wrong;

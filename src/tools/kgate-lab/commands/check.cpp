@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "lab/checker/explore/symmetry.hpp"
+#include "lab/checker/properties/formula.hpp"
 #include "lab/models/models.hpp"
 #include "lab/models/promises.hpp"
 #include "tools/kgate-lab/arguments.hpp"
@@ -26,6 +27,7 @@
 #include "tools/kgate-lab/output/output_file.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
+#include "tools/kgate-lab/own_text/text_file.hpp"
 #include "tools/kgate-lab/system_memory.hpp"
 #include "tools/kgate-lab/watched_program.hpp"
 
@@ -45,6 +47,8 @@ struct command_options {
   std::vector<std::string> properties, mutations;
   given passages, memory, crashes, threads, memory_max, time_max, contention, forget_nothing;
   bool symmetry = false, promised = false;
+  std::vector<std::string> formulas;
+  given fairness, file;
   given trace;
   bool json = false;
 };
@@ -60,7 +64,8 @@ void check_properties(const plan& p) {
   for (const std::string& name : p.request.properties) {
     if (name == "distinct-names" && !p.of.algorithm.promise().names)
       throw usage_error(fmt::format("{0} gives no names; check {0}+names for distinct-names", p.of.algorithm.id()));
-    if (p.request.symmetry && !lab::find_property(name)->by_symmetry)
+    const lab::property* known = lab::find_property(name);
+    if (p.request.symmetry && (known == nullptr || !known->by_symmetry))
       throw usage_error(fmt::format("{} cannot be decided with --symmetry; allowed are {}", name,
                                     fmt::join(lab::default_properties(p.of.algorithm, true), ", ")));
   }
@@ -96,9 +101,20 @@ int passages_of(const command_options& a, plan& p) {
   return 1;
 }
 
+lab::fairness_kind fairness_of(const command_options& a) {
+  if (!a.fairness || *a.fairness == "weak") return lab::fairness_kind::weak;
+  if (*a.fairness == "strong") return lab::fairness_kind::strong;
+  if (*a.fairness == "none") return lab::fairness_kind::none;
+  throw usage_error(fmt::format("--fairness needs weak, strong or none, not '{}'", *a.fairness));
+}
+
 plan make_plan(const command_options& a) {
   plan p;
-  p.of = parse_instance(a.algorithm, a.N, a.k);
+  if (a.algorithm.empty() == !a.file)
+    throw usage_error("check needs an algorithm (see kgate-lab list) or --file, and not both");
+  if (a.file && !is_text_file(*a.file))
+    throw usage_error(fmt::format("--file needs a header, as in mine.hpp, not '{}'", *a.file));
+  p.of = parse_instance(a.file ? *a.file : a.algorithm, a.N, a.k);
   lab::check_request& r = p.request;
   r.of = {p.of.algorithm.id(), p.of.N, p.of.k, passages_of(a, p), {}, false};
   r.of.safe_registers = a.memory ? parse_memory(*a.memory) : p.of.algorithm.base->needs == catalog::registers::safe;
@@ -108,6 +124,8 @@ plan make_plan(const command_options& a) {
   r.symmetry = a.symmetry;
   check_symmetry(p);
   for (const std::string& name : a.properties) r.properties.push_back(parse_property(name));
+  for (const std::string& formula : a.formulas)
+    r.properties.push_back(lab::formula_property{fairness_of(a), formula}.text());
   if (a.promised) {
     if (!r.properties.empty()) throw usage_error("--promised and --property exclude each other");
     for (const std::string& name : lab::default_properties(p.of.algorithm, r.symmetry))
@@ -178,7 +196,7 @@ std::string verdicts(const plan& p, const lab::check_result& r) {
   std::string text;
   for (const lab::property_result& one : r.properties) {
     std::vector<std::string> remarks;
-    if (one.is == lab::verdict::violated &&
+    if (one.is == lab::verdict::violated && lab::find_property(one.name) != nullptr &&
         !lab::is_promised(p.of.algorithm, one.name, p.of.N, p.of.k, r.asked.crashes))
       remarks.emplace_back("not promised");
     if (!one.why.empty()) remarks.push_back(one.why);
@@ -259,6 +277,8 @@ exit_code run(const command_options& a) {
     options.remember_accesses = parse_number("--forget-nothing", *a.forget_nothing, 1, accesses_max);
   const watched_program made(p.of, p.request.of, p.request.limits.seconds_max, options);
   lab::program& program = *made;
+  if (program.has_invariant() && a.properties.empty() && a.formulas.empty() && !p.request.symmetry)
+    p.request.properties.emplace_back("invariant");
   const lab::check_result result = carry_out(program, p);
   print(a.json ? machine_form(p, result, program).dump(2) + "\n" : human(p, result, program));
   if (trace_file) {
@@ -278,13 +298,20 @@ command add_check(CLI::App& tool) {
   const auto one = [&](const char* name, auto& value, const char* type, const char* text) {
     return o->add_option(name, value, text)->type_name(type);
   };
-  one("ALGO", it->algorithm, "", "The algorithm's id, as 'list' shows it")->required();
+  one("ALGO", it->algorithm, "", "The algorithm's id, as 'list' shows it, or a FILE.hpp");
   one("-N", it->N, "N", "How many processes there are")->required();
   one("-k", it->k, "K", "How many may be inside")->required();
   o->add_option("--property", it->properties,
                 "What to judge, may be repeated; else the basic\nproperties and what the algorithm promises")
       ->type_name("P")
       ->allow_extra_args(false);
+  o->add_option("--ltl", it->formulas,
+                "Judge a formula, as in 'forall p: [] (entry(p) ->\n<> inside(p))'; may be repeated")
+      ->type_name("F")
+      ->allow_extra_args(false);
+  one("--fairness", it->fairness, "weak|strong|none",
+      "What formulas suppose of processes that do not crash;\ndefault weak");
+  one("--file", it->file, "FILE.hpp", "An algorithm of your own; 'new' writes one to start from");
   o->add_flag("--promised", it->promised, "Judge what the algorithm promises, and nothing else");
   one("--passages", it->passages, "M",
       "Passages of each process, or 'unlimited', which is the\ndefault where the variables are bounded; else 1");

@@ -13,6 +13,7 @@
 #include "tools/kgate-lab/output/catalog_text.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
+#include "tools/kgate-lab/own_text/text_file.hpp"
 
 namespace kgate::tool {
 
@@ -65,6 +66,10 @@ std::string limits_text(const catalog::row& row) {
   return fmt::format("1 <= k <= N <= {}", row.allowed.N_max);
 }
 
+std::string shown_name(const catalog::choice& algorithm, const embedded_source& source) {
+  return text_of(*algorithm.base).empty() ? fmt::format("kgate/algorithms/{}", source.name) : std::string(source.name);
+}
+
 std::string human(const catalog::choice& algorithm) {
   const catalog::row& row = *algorithm.base;
   const std::string title = algorithm.with_names ? fmt::format("{}, with distinct names for those inside", row.title)
@@ -95,9 +100,9 @@ std::string human(const catalog::choice& algorithm) {
   text += variables.text("  ");
 
   for (const embedded_source& source : sources_of(algorithm))
-    text +=
-        fmt::format("\n{}\n{}", coloured(fmt::format("kgate/algorithms/{}", source.name), colour::bold), source.text);
+    text += fmt::format("\n{}\n{}", coloured(shown_name(algorithm, source), colour::bold), source.text);
 
+  if (references_of(algorithm).empty()) return text;
   text += fmt::format("\n{}\n", coloured("References", colour::bold));
   for (const std::string& reference : references_of(algorithm))
     text += fmt::format("  {}\n", wrapped(reference, 2, text_width - 2));
@@ -119,8 +124,7 @@ nlohmann::json machine_form(const catalog::choice& algorithm) {
   for (const embedded_source& source : sources_of(algorithm)) {
     auto labels = nlohmann::json::array();
     for (const auto& [label, line] : labels_of(source.text)) labels.push_back({{"label", label}, {"line", line}});
-    sources.push_back(
-        {{"file", fmt::format("kgate/algorithms/{}", source.name)}, {"text", source.text}, {"labels", labels}});
+    sources.push_back({{"file", shown_name(algorithm, source)}, {"text", source.text}, {"labels", labels}});
   }
   j["references"] = references_of(algorithm);
   return j;

@@ -16,6 +16,7 @@
 #include "tools/kgate-lab/interrupt.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
+#include "tools/kgate-lab/own_text/text_file.hpp"
 #include "tools/kgate-lab/system_memory.hpp"
 
 namespace kgate::tool {
@@ -69,6 +70,7 @@ exit_code one(const command_options& a) {
   limits.threads = a.threads.empty() ? 1 : parse_number("--threads", a.threads, 1, 256);
   limits.memory_max = a.memory_max.empty() ? system_memory() / 4 * 3 : parse_size("--memory-max", a.memory_max);
   limits.seconds_max = a.time_max.empty() ? 0 : parse_duration("--time-max", a.time_max);
+  if (a.sample && is_text_file(a.algorithm)) throw usage_error("--sample takes algorithms of the catalogue only");
   if (!a.sample && of.N > lab::graph_processes_max)
     throw usage_error(
         fmt::format("a search over all schedules takes at most {} processes; --sample tries schedules instead",

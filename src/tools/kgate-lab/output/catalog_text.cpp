@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "tools/kgate-lab/own_text/text_file.hpp"
+
 namespace kgate::tool {
 
 namespace {
@@ -141,6 +143,7 @@ nlohmann::json to_json(const catalog::choice& algorithm) {
 }
 
 std::vector<embedded_source> sources_of(const catalog::choice& algorithm) {
+  if (const std::string_view own = text_of(*algorithm.base); !own.empty()) return {{algorithm.base->paper, own}};
   std::vector<std::string_view> names;
   if (algorithm.with_names) names.push_back(names_header);
   for (const std::string_view name : algorithm.base->headers)

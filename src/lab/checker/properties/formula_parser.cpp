@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cctype>
+#include <functional>
+#include <map>
+#include <stdexcept>
+
+#include "lab/checker/properties/formula.hpp"
+
+namespace kgate::lab {
+
+/// Reads a formula by recursive descent. A quantified part is read once for each process.
+class formula_parser {
+ public:
+  formula_parser(std::string_view text, const program& p, temporal_formula& into)
+      : text_(text), program_(p), into_(into) {}
+
+  int run() {
+    const int root = formula();
+    skip();
+    if (at_ != text_.size()) fail("an operator or the end");
+    return root;
+  }
+
+ private:
+  using node = temporal_formula::node;
+  using kind = temporal_formula::kind;
+
+  [[noreturn]] void fail(const std::string& expected) const {
+    throw std::invalid_argument(
+        fmt::format("in the formula '{}', character {}: {} is expected{}", text_, at_ + 1, expected,
+                    at_ < text_.size() ? fmt::format(", not '{}'", text_.substr(at_, 12)) : ""));
+  }
+
+  // Tokens.
+  void skip() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+  }
+  bool take(std::string_view token) {
+    skip();
+    if (!text_.substr(at_).starts_with(token)) return false;
+    const auto letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    const std::size_t end = at_ + token.size();
+    if (letter(token.back()) && end < text_.size() && letter(text_[end])) return false;
+    at_ = end;
+    return true;
+  }
+  void need(std::string_view token) {
+    if (!take(token)) fail(fmt::format("'{}'", token));
+  }
+  std::string word() {
+    skip();
+    const std::size_t from = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
+      ++at_;
+    return std::string(text_.substr(from, at_ - from));
+  }
+
+  // Formulas.
+  int yes() { return into_.add({kind::yes}); }
+  int no() { return into_.add({kind::no}); }
+  int negated(int n) { return into_.negated(n, into_); }
+  int both(int a, int b) { return into_.add({kind::both, a, b}); }
+  int either(int a, int b) { return into_.add({kind::either, a, b}); }
+  int always(int a) { return into_.add({kind::release, no(), a}); }
+
+  int formula() {
+    const int left = disjunction();
+    if (take("<->")) {
+      const int right = formula();
+      return either(both(left, right), both(negated(left), negated(right)));
+    }
+    return take("->") ? either(negated(left), formula()) : left;
+  }
+  int disjunction() {
+    int left = conjunction();
+    while (take("||")) left = either(left, conjunction());
+    return left;
+  }
+  int conjunction() {
+    int left = until();
+    while (take("&&")) left = both(left, until());
+    return left;
+  }
+  int until() {
+    const int left = unary();
+    if (take("until") || take("U")) return into_.add({kind::until, left, until()});
+    if (take("unless") || take("W")) {
+      const int right = until();
+      return into_.add({kind::release, right, either(left, right)});
+    }
+    return left;
+  }
+  int unary() {
+    if (take("[]") || take("always")) return always(unary());
+    if (take("<>") || take("eventually")) return into_.add({kind::until, yes(), unary()});
+    if (take("forall")) return quantified(yes(), [this](int a, int b) { return both(a, b); });
+    if (take("exists")) return quantified(no(), [this](int a, int b) { return either(a, b); });
+    if (take("true")) return yes();
+    if (take("false")) return no();
+    if (take("(")) {
+      const int inner = formula();
+      need(")");
+      return inner;
+    }
+    skip();
+    if (text_.substr(at_).starts_with("!")) {
+      ++at_;
+      return negated(unary());
+    }
+    return atom();
+  }
+  /// The rest of the formula for each process in turn, joined.
+  int quantified(int joined, const std::function<int(int, int)>& join) {
+    const std::string name = word();
+    if (name.empty()) fail("a name for the process");
+    need(":");
+    const std::size_t from = at_;
+    const auto outer = bound_;
+    for (int p = 0; p < program_.N(); ++p) {
+      at_ = from;
+      bound_[name] = p;
+      const int one = formula();
+      joined = p == 0 ? one : join(joined, one);
+    }
+    bound_ = outer;
+    return joined;
+  }
+
+  // Atoms.
+  static std::optional<region> region_of(std::string_view name) {
+    if (name == "remainder") return region::remainder;
+    if (name == "entry") return region::entry;
+    if (name == "inside") return region::critical;
+    if (name == "exit") return region::exit;
+    return std::nullopt;
+  }
+  std::optional<int> process_named(const std::string& name) const {
+    if (const auto found = bound_.find(name); found != bound_.end()) return found->second;
+    if (name.empty() || name.find_first_not_of("0123456789") != std::string::npos || name.size() > 4)
+      return std::nullopt;
+    return std::stoi(name);
+  }
+  int process() {
+    const std::size_t from = at_;
+    const auto p = process_named(word());
+    if (p && *p < program_.N()) return *p;
+    at_ = from;
+    fail(fmt::format("a process number from 0 to {}, or a name that forall or exists gave one,", program_.N() - 1));
+  }
+  state_atom::relation relation() {
+    using enum state_atom::relation;
+    if (take("<=")) return at_most;
+    if (take(">=")) return at_least;
+    if (take("!=")) return unequal;
+    if (take("==") || take("=")) return equal;
+    if (take("<")) return less;
+    if (take(">")) return more;
+    fail("one of = != < <= > >=");
+  }
+  /// A number, a word, a process, or anything in quotation marks.
+  std::string compared_value() {
+    skip();
+    if (take("\"")) {
+      const std::size_t end = text_.find('"', at_);
+      if (end == std::string_view::npos) fail("a closing quotation mark");
+      const std::string value(text_.substr(at_, end - at_));
+      at_ = end + 1;
+      return value;
+    }
+    const bool negative = take("-");
+    std::string value = word();
+    if (value.empty()) fail("a value");
+    if (const auto p = bound_.find(value); p != bound_.end()) value = std::to_string(p->second);
+    return (negative ? "-" : "") + value;
+  }
+  int add(const state_atom& a) {
+    auto& atoms = into_.atoms_;
+    auto found = std::find(atoms.begin(), atoms.end(), a);
+    if (found == atoms.end()) {
+      if (atoms.size() == temporal_formula::atoms_max) throw std::invalid_argument("the formula has too many atoms");
+      found = atoms.insert(atoms.end(), a);
+    }
+    return into_.add({kind::atom, static_cast<int>(found - atoms.begin())});
+  }
+  int atom() {
+    skip();
+    state_atom a;
+    if (take("#")) {
+      a.is = state_atom::kind::count;
+      const auto where = region_of(word());
+      if (!where) fail("remainder, entry, inside or exit after '#'");
+      a.where = *where;
+      a.compared = relation();
+      a.with = compared_value();
+      if (a.with.find_first_not_of("0123456789") != std::string::npos) fail("a number to compare with");
+      return add(a);
+    }
+    const std::size_t from = at_;
+    const std::string name = word();
+    const auto where = region_of(name);
+    if ((where || name == "waiting" || name == "crashed" || name == "at") && take("(")) {
+      a.process = process();
+      a.is = where               ? state_atom::kind::in_region
+             : name == "waiting" ? state_atom::kind::waiting
+             : name == "crashed" ? state_atom::kind::crashed
+                                 : state_atom::kind::at_label;
+      if (where) a.where = *where;
+      if (a.is == state_atom::kind::at_label) {
+        need(",");
+        a.with = compared_value();
+      }
+      need(")");
+      return add(a);
+    }
+    if (const auto p = bound_.find(name); p != bound_.end()) {
+      const state_atom::relation how = relation();
+      const bool equal = p->second == process();
+      if (how != state_atom::relation::equal && how != state_atom::relation::unequal) fail("= or != between processes");
+      return equal == (how == state_atom::relation::equal) ? yes() : no();
+    }
+    return about_variable(from, name);
+  }
+  int about_variable(std::size_t from, std::string name) {
+    if (!name.empty() && text_.substr(at_).starts_with(".")) {
+      ++at_;
+      name += "." + word();
+    }
+    if (!name.empty() && take("[")) {
+      name += "[" + std::to_string(process()) + "]";
+      need("]");
+    }
+    state_atom a;
+    a.is = state_atom::kind::variable;
+    std::vector<std::string> known;
+    for (int v = 0; v < program_.variables(); ++v) {
+      if (program_.variable(v).name == name) a.variable = v;
+      if (known.size() < 20) known.push_back(program_.variable(v).name);
+    }
+    if (a.variable < 0) {
+      at_ = from;
+      fail(
+          fmt::format("entry(p), inside(p), exit(p), remainder(p), waiting(p), crashed(p), at(p, label), #inside or a "
+                      "variable ({})",
+                      fmt::join(known, ", ")));
+    }
+    a.compared = relation();
+    a.with = compared_value();
+    const bool digits = a.with.find_first_not_of("0123456789") == std::string::npos;
+    if (program_.variable(a.variable).names_process && digits) a.with = "p" + a.with;  // as it is printed
+    return add(a);
+  }
+
+  std::string_view text_;
+  const program& program_;
+  temporal_formula& into_;
+  std::size_t at_ = 0;
+  std::map<std::string, int> bound_;
+};
+
+temporal_formula::temporal_formula(std::string_view text, const program& p) {
+  root_ = formula_parser(text, p, *this).run();
+}
+
+}  // namespace kgate::lab

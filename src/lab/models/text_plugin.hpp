@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a text outside the catalogue becomes when kgate-lab compiles it: a row made of what the class says about itself,
+/// and a way to make its model. docs/own-algorithm.md describes what the class may say.
+
+#include <concepts>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+
+#include "lab/checker/model/machine.hpp"
+
+namespace kgate::lab {
+
+struct text_plugin {
+  std::string_view title = "a text of your own";
+  std::string_view promises = "k-exclusion, deadlock-free, starvation-free, bounded-exit";
+  bool symmetric = false;
+  bool unbounded_variables = false;
+  bool safe_registers = false;
+  bool names = false;
+  std::unique_ptr<model> (*make)(int N, int k, register_kind registers) = nullptr;
+};
+
+/// The rules of kgate/detail/machine.hpp, each with a sentence of its own for who breaks it.
+template <class Text>
+constexpr void require_algorithm() {
+  using Memory = checker_machine::Memory;
+  using Process = checker_machine::Process;
+  static_assert(std::is_constructible_v<Text, Memory&, int, int>,
+                "the class needs a constructor (typename M::Memory& memory, int N, int k)");
+  static_assert(
+      requires { typename Text::Private; },
+      "the class needs a type Private for what a process keeps from acquire to release; "
+      "'using Private = kgate::nothing_private;' if that is nothing");
+  static_assert(
+      requires(Text & t, Process & p, typename Text::Private & mine) { t.acquire(p, mine); },
+      "the class needs void acquire(typename M::Process& p, Private& mine)");
+  static_assert(
+      requires(Text & t, Process & p, typename Text::Private & mine) { t.release(p, mine); },
+      "the class needs void release(typename M::Process& p, Private& mine)");
+}
+
+template <class Text>
+text_plugin make_text_plugin() {
+  require_algorithm<Text>();
+  text_plugin plugin;
+  if constexpr (requires { Text::title; }) plugin.title = Text::title;
+  if constexpr (requires { Text::promises; }) plugin.promises = Text::promises;
+  if constexpr (requires { Text::symmetric; }) plugin.symmetric = Text::symmetric;
+  if constexpr (requires { Text::unbounded_variables; }) plugin.unbounded_variables = Text::unbounded_variables;
+  if constexpr (requires { Text::safe_registers; }) plugin.safe_registers = Text::safe_registers;
+  plugin.names = requires(typename Text::Private mine) { mine.name; };
+  plugin.make = [](int N, int k, register_kind registers) { return make_model<Text>(N, k, registers); };
+  return plugin;
+}
+
+}  // namespace kgate::lab

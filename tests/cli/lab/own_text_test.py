@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kgate-lab on algorithms of one's own: from the text to start from to verdicts, traces and what is said of mistakes."""
+import json
+import os
+import shlex
+import subprocess
+
+import lab
+from lab import HOLDS, USAGE, UNDECIDED, VIOLATED, LabTest, verdicts
+
+SMALL = ("-N", "2", "-k", "1")
+
+
+class OwnText(LabTest):
+    def new(self, name="mine.hpp", **changes):
+        """The text to start from, with parts of it replaced."""
+        self.lab(HOLDS, "new", name)
+        path = self.folder / name
+        text = path.read_text()
+        for old, new in changes.values():
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        path.write_text(text)
+        return name
+
+    def complaint(self, *arguments, **environment):
+        """What is said of a text of which nothing can be made; the last line is the tool's."""
+        done = subprocess.run([lab.PROGRAM, *arguments], capture_output=True, text=True, cwd=self.folder, timeout=lab.SECONDS_MAX,
+                              env=lab.environment(**environment))
+        self.assertEqual((done.returncode, done.stdout), (USAGE, ""), done.stderr)
+        self.assertRegex(done.stderr.splitlines()[-1], r"\Akgate-lab: ")
+        return done.stderr
+
+    def test_the_text_to_start_from_is_explored_like_any_other(self):
+        self.new()
+        self.lab(HOLDS, "check", "mine.hpp", "-N", "3", "-k", "2", "--promised")
+        result = self.lab_json(VIOLATED, "check", "--file", "mine.hpp", "-N", "3", "-k", "2")
+        self.assertEqual(verdicts(result), {"k-exclusion": "holds", "deadlock-free": "holds", "starvation-free": "violated",
+                                            "bounded-exit": "holds", "invariant": "holds"})
+        starved = result["properties"][2]
+        self.assertFalse(starved["promised"])
+        self.assertIn("--algorithm mine.hpp", starved["replay"])
+        shown = self.lab(VIOLATED, *shlex.split(starved["replay"])[1:])
+        self.assertIn("free", shown)
+        (self.folder / "trace.json").write_text(json.dumps(starved["trace"]))
+        self.lab(VIOLATED, "replay", "trace.json", "--html", "trace.html")
+        self.assertIn("free", (self.folder / "trace.html").read_text())
+        self.assertIn("p[\"3\"]", self.lab(HOLDS, "explain", "mine.hpp"))
+        self.assertEqual(self.lab_json(HOLDS, "explain", "mine.hpp")["sources"][0]["labels"][0]["label"], "1")
+        self.assertIn("unbounded", self.lab(HOLDS, "rmr", "mine.hpp", *SMALL))
+        self.lab(HOLDS, "check", "mine.hpp+names", *SMALL, "--property", "distinct-names")
+        self.lab(HOLDS, "check", "mine.hpp", "-N", "3", "-k", "2", "--symmetry", "--property", "k-exclusion")
+        self.assertIn("mine.hpp exists already", self.complaint("new", "mine.hpp"))
+
+    def test_a_broken_invariant_is_shown(self):
+        self.new(wrong=('free_.fetch_add(p["4"], 1)', 'free_.fetch_add(p["4"], 2)'))
+        shown = self.lab(VIOLATED, "check", "mine.hpp", *SMALL, "--property", "invariant")
+        self.assertIn("I1: free + inside = k", shown)
+        self.assertIn("free: 0 -> 2", shown)
+        both = self.lab_json(VIOLATED, "check", "mine.hpp", *SMALL, "--property", "k-exclusion")
+        self.assertEqual(verdicts(both), {"k-exclusion": "violated"})
+
+    def test_formulas(self):
+        self.new()
+        arrives = "forall p: [] (entry(p) -> <> inside(p))"
+        result = self.lab_json(VIOLATED, "check", "mine.hpp", *SMALL, "--ltl", arrives)
+        self.assertEqual(verdicts(result), {"ltl: " + arrives: "violated"})
+        self.lab(VIOLATED, *shlex.split(result["properties"][0]["replay"])[1:])
+        leaves = "[] (inside(0) -> <> !inside(0))"
+        self.lab(HOLDS, "check", "mine.hpp", *SMALL, "--ltl", leaves)
+        self.lab(VIOLATED, "check", "mine.hpp", *SMALL, "--ltl", leaves, "--fairness", "none")
+        self.lab(HOLDS, "check", "mine.hpp", *SMALL, "--property", "ltl: [] (free = 0 -> #inside = 1)")
+        self.refused("check", "mine.hpp", *SMALL, "--ltl", "[] full", says=["character 4", "(free)"])
+        self.refused("check", "mine.hpp", *SMALL, "--ltl", "true", "--fairness", "some", says=["weak, strong or none"])
+        limited = self.lab_json(UNDECIDED, "check", "mine.hpp", *SMALL, "--passages", "1", "--ltl", "<> [] free = 1")
+        self.assertEqual(limited["verdict"], "holds-within-passages")
+
+    def test_what_is_forgotten_and_used_is_noticed(self):
+        self.new(wrong=('const int seen = free_.read(p["2"]);', 'const int seen = free_.read(p["2"]);\n      p.live();'))
+        result = self.lab_json(UNDECIDED, "check", "mine.hpp", "-N", "3", "-k", "2")
+        self.assertIn("forgets what it uses", result["properties"][0]["why"])
+
+    def test_polling_that_never_forgets_is_named(self):
+        self.new(wrong=('free_.await(p["1"], [](int f) { return f > 0; });', 'while (free_.read(p["1"]) <= 0) p.pause();'))
+        result = self.lab_json(UNDECIDED, "check", "mine.hpp", *SMALL, "--time-max", "2s")
+        self.assertRegex(result["why"], "label 1: does a loop there lack live")
+
+    def test_a_loop_before_the_first_access_is_named(self):
+        self.new(wrong=("    for (;;) {\n", "    for (volatile bool on = true; on;) {\n    }\n    for (;;) {\n"))
+        done = self.run_lab("check", "mine.hpp", *SMALL, "--time-max", "1s")
+        self.assertEqual(done.returncode, UNDECIDED)
+        self.assertIn("loops for ever without an access, before its first access", done.stderr)
+
+    def test_a_wrong_claim_of_symmetry_is_named(self):
+        self.new(wrong=("const int seen =", "if (p.id().value == 1) free_.read(p[\"2a\"]);\n      const int seen ="))
+        result = self.lab_json(UNDECIDED, "check", "mine.hpp", "-N", "3", "-k", "2", "--symmetry")
+        self.assertIn("not symmetric in its processes", result["properties"][0]["why"])
+
+    def test_what_does_not_compile_is_explained(self):
+        self.new(wrong=("void release(Process& p, Private&)", "void leave(Process& p, Private&)"))
+        said = self.complaint("check", "mine.hpp", *SMALL)
+        self.assertIn("the class needs void release(typename M::Process& p, Private& mine)", said)
+        self.assertIn("mine.hpp does not compile", said.splitlines()[-1])
+        self.new("other.hpp", wrong=("return;", "return 1"))
+        self.assertIn("other.hpp:", self.complaint("check", "other.hpp", *SMALL))
+
+    def test_a_missing_compiler_or_file_is_explained(self):
+        self.new()
+        for surroundings in ({"CXX": "/nowhere/c++"}, {"PATH": "/nowhere", "CXX": ""}):
+            self.assertIn("needs a C++20 compiler", self.complaint("check", "mine.hpp", *SMALL, **surroundings))
+        self.assertIn("cannot read absent.hpp", self.complaint("check", "absent.hpp", *SMALL))
+        self.assertIn("--file needs a header", self.complaint("check", "--file", "kgate", *SMALL))
+        self.assertIn("and not both", self.complaint("check", "kgate", "--file", "mine.hpp", *SMALL))
+        self.assertIn("names no C++ class", self.complaint("new", "1.hpp"))
+        self.assertIn("promises 'fast'", self.complaint("check", self.new("fast.hpp", wrong=("bounded-exit", "fast")), *SMALL))
+
+    def test_the_class_can_be_named(self):
+        self.new("two.hpp", wrong=("template <class M>", "template <class M> class other {};\ntemplate <class M>"),
+                 renamed=("class two", "class third"), again=("two(typename", "third(typename"))
+        self.assertIn("as in two.hpp:third", self.complaint("check", "two.hpp", *SMALL))
+        result = self.lab_json(HOLDS, "check", "two.hpp:third", *SMALL, "--promised")
+        self.assertEqual(result["algorithm"], "two.hpp:third")
+        self.assertEqual(os.listdir(self.folder), ["two.hpp"])
+
+
+if __name__ == "__main__":
+    lab.main()
