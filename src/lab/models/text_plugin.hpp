@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a text outside the catalogue becomes when kgate-lab compiles it: a row made of what the class says about itself,
-/// and a way to make its model. docs/own-algorithm.md describes what the class may say.
+/// What a text outside the catalogue becomes when kgate-lab compiles it: what the class says about itself, and a way to
+/// make its model. docs/own-algorithm.md describes what the class may say.
 
 #include <concepts>
 #include <memory>

@@ -58,8 +58,8 @@ command add_new(CLI::App& tool) {
   options->add_option("FILE", *path, "The header to write")->required();
   options->add_option("--class", *name, "The name of its class; default that of the file")->type_name("NAME");
   options->footer(
-      "Wherever an algorithm's id is asked for, FILE.hpp may be given instead: its class\n"
-      "is compiled and explored like those of the catalogue.\n"
+      "Wherever an algorithm's id is asked for, FILE.hpp may be given instead: it is\n"
+      "compiled and explored like those of the catalogue.\n"
       "\n"
       "Examples:\n"
       "  kgate-lab new mine.hpp\n"

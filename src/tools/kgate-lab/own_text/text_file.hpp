@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Algorithms of the user's own, in files: compiled against the headers that travel inside the tool, and loaded into it.
+/// Algorithms of the user's own, in files: compiled against headers that travel inside the tool, and loaded into it.
 /// Wherever the tool takes an algorithm's id it takes FILE.hpp, or FILE.hpp:CLASS, with or without "+names".
 
 #include <string>
