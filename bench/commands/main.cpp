@@ -45,6 +45,7 @@ pid_t spawn(const words& line) {
 double timed(const std::vector<words>& lines) {
   const auto began = std::chrono::steady_clock::now();
   std::vector<pid_t> children;
+  children.reserve(lines.size());
   for (const words& line : lines) children.push_back(spawn(line));
   for (const pid_t child : children) {
     int status = 0;
@@ -103,6 +104,7 @@ int main(int argc, char** argv) {
   const auto lock = [&](int i) { return std::string(folder) + "/lock" + std::to_string(i); };
   const auto each = [&](const std::function<words(int)>& line) {
     std::vector<words> lines;
+    lines.reserve(jobs);
     for (int i = 0; i < jobs; ++i) lines.push_back(line(i % 4));
     return lines;
   };

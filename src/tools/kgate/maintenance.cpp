@@ -36,7 +36,7 @@ finding examine(const std::string& name, const location& where) {
     segment before;
     if (!before.open_read_only(name, where)) renewed = !seems_sound(before.map());
   }
-  if (const gate_failure failure = gate.open(name, 0, where)) return {name, true, failure.text};
+  if (const gate_failure failure = open_existing(name, where, gate)) return {name, true, failure.text};
   const int healed = gate.heal_all();
   const snapshot seen = take_snapshot(gate.cells().map(), &gate.file().locks());
   if (renewed)
@@ -94,7 +94,7 @@ int remove(const request& options) {
   location where;
   where.directory = options.dir;
   core gate;
-  const gate_failure failure = gate.open(options.name(), 0, where);
+  const gate_failure failure = open_existing(options.name(), where, gate);
   const bool unreadable = failure.code == gate_errc::not_a_gate || failure.code == gate_errc::damaged;
   if (failure && !(options.force && unreadable)) {
     complain(failure, options);

@@ -21,7 +21,7 @@ namespace {
 view view_of(const std::string& name, const location& where) {
   view out{name, {}, {}};
   core gate;
-  out.failure = gate.open(name, 0, where);
+  out.failure = open_existing(name, where, gate);
   if (!out.failure) {
     gate.heal_all();
     out.seen = take_snapshot(gate.cells().map(), &gate.file().locks());

@@ -125,12 +125,17 @@ void complain(const gate_failure& failure, const request& options) {
   complain(displayable(text));
 }
 
+gate_failure open_existing(const std::string& name, const detail::gates::location& where, detail::gates::core& gate) {
+  gate_failure failure = gate.open(name, 0, where);
+  if (failure.code == gate_errc::not_found)
+    failure.text = "there is no gate '" + name + "' in " + detail::gates::directory_of(where);
+  return failure;
+}
+
 bool open_existing(const request& options, detail::gates::core& gate) {
   detail::gates::location where;
   where.directory = options.dir;
-  gate_failure failure = gate.open(options.name(), 0, where);
-  if (failure.code == gate_errc::not_found)
-    failure.text = "there is no gate '" + options.name() + "' in " + directory_of(options);
+  const gate_failure failure = open_existing(options.name(), where, gate);
   if (failure) complain(failure, options);
   return !failure;
 }

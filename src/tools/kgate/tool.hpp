@@ -48,7 +48,9 @@ std::string gate_arguments(const request& options, std::string_view name);
 bool location_of(const request& options, detail::gates::location& out);
 std::string directory_of(const request& options);
 
-/// Opens a gate that must exist, of the name that was given: false if it cannot, which has been said.
+/// Opens a gate that must exist.
+gate_failure open_existing(const std::string& name, const detail::gates::location& where, detail::gates::core& gate);
+/// The same for the one that was named: false if it cannot be opened, which has been said.
 bool open_existing(const request& options, detail::gates::core& gate);
 
 /// What a small file of /proc says; empty if it cannot be read.

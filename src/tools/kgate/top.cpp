@@ -90,22 +90,45 @@ std::vector<view_line> all_lines(const request& options, const std::vector<view>
 
 enum key : int { key_none, key_end = 256, key_up, key_down, key_page_up, key_page_down, key_home };
 
-/// A key that was pressed within a while, or key_none; key_end at the end of input.
-int read_key(int while_ms) {
-  pollfd input{STDIN_FILENO, POLLIN, 0};
-  if (poll(&input, 1, while_ms) <= 0) return key_none;
-  char bytes[16];
-  const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
-  if (got < 0 && errno == EINTR) return key_none;
-  if (got <= 0) return key_end;
-  const std::string_view text(bytes, static_cast<std::size_t>(got));
-  if (text == "\033[A" || text == "\033OA") return key_up;
-  if (text == "\033[B" || text == "\033OB") return key_down;
-  if (text == "\033[5~") return key_page_up;
-  if (text == "\033[6~") return key_page_down;
-  if (text == "\033[H" || text == "\033[1~") return key_home;
-  return text.front() == '\033' ? static_cast<int>(key_none) : static_cast<unsigned char>(text.front());
-}
+/// The keys that are pressed, one by one, however many arrive at once.
+class keyboard {
+ public:
+  /// A key that was pressed within a while, or key_none; key_end at the end of input.
+  int next(int while_ms) {
+    if (left_.empty()) {
+      pollfd input{STDIN_FILENO, POLLIN, 0};
+      if (poll(&input, 1, while_ms) <= 0) return key_none;
+      char bytes[64];
+      const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
+      if (got < 0 && errno == EINTR) return key_none;
+      if (got <= 0) return key_end;
+      left_.assign(bytes, static_cast<std::size_t>(got));
+    }
+    const std::size_t length = first_length();
+    const std::string key = left_.substr(0, length);
+    left_.erase(0, length);
+    return code_of(key);
+  }
+
+ private:
+  /// A sequence ends with a letter or a tilde: ESC [ 5 ~, ESC O A.
+  std::size_t first_length() const {
+    if (left_[0] != '\033' || left_.size() < 3 || (left_[1] != '[' && left_[1] != 'O')) return 1;
+    const std::size_t end = left_.find_first_not_of("0123456789;", 2);
+    return end == std::string::npos ? left_.size() : end + 1;
+  }
+  static int code_of(const std::string& key) {
+    if (key.size() == 1) return key[0] == '\033' ? static_cast<int>(key_none) : static_cast<unsigned char>(key[0]);
+    if (key == "\033[A" || key == "\033OA") return key_up;
+    if (key == "\033[B" || key == "\033OB") return key_down;
+    if (key == "\033[5~") return key_page_up;
+    if (key == "\033[6~") return key_page_down;
+    if (key == "\033[H" || key == "\033OH" || key == "\033[1~") return key_home;
+    return key_none;
+  }
+
+  std::string left_;
+};
 
 /// The view: which lines, which of them is selected, and what is said at the bottom.
 class live_view {
@@ -198,19 +221,20 @@ class live_view {
 };
 
 /// Asks at the bottom of the screen; true for y.
-bool confirmed(live_view& shown, const std::string& question) {
+bool confirmed(live_view& shown, keyboard& keys, const std::string& question) {
   shown.say(question + " [y/n]");
   print(shown.page());
   std::fflush(stdout);
   int pressed = key_none;
-  while (pressed == key_none && end_wanted == 0) pressed = read_key(500);
+  while (pressed == key_none && end_wanted == 0) pressed = keys.next(500);
   shown.say("");
   return pressed == 'y' || pressed == 'Y';
 }
 
-void cancel_chosen(const request& options, live_view& shown, const view_line& line) {
+void cancel_chosen(const request& options, live_view& shown, keyboard& keys, const view_line& line) {
   if (line.inside) return shown.say("only one that waits can be cancelled; T ends the command of a holder");
-  if (!confirmed(shown, "cancel process " + std::to_string(line.who.process) + " at gate '" + line.gate->name + "'?"))
+  if (!confirmed(shown, keys,
+                 "cancel process " + std::to_string(line.who.process) + " at gate '" + line.gate->name + "'?"))
     return;
   core gate;
   location where;
@@ -222,17 +246,18 @@ void cancel_chosen(const request& options, live_view& shown, const view_line& li
     shown.say(gate.dismiss(line.who) ? "cancelled" : "it does not wait any more");
 }
 
-void signal_chosen(live_view& shown, const view_line& line, int number, const char* name) {
+void signal_chosen(live_view& shown, keyboard& keys, const view_line& line, int number, const char* name) {
   const int process = line.who.command_process != 0 ? line.who.command_process : line.who.process;
-  if (!confirmed(shown, std::string("send ") + name + " to process " + std::to_string(process) + ", " +
-                            displayable(line.who.command) + "?"))
+  if (!confirmed(shown, keys,
+                 std::string("send ") + name + " to process " + std::to_string(process) + ", " +
+                     displayable(line.who.command) + "?"))
     return;
   shown.say(kill(process, number) == 0 ? std::string(name) + " sent"
                                        : std::string("not sent: ") + std::strerror(errno));
 }
 
 /// False if the view shall end.
-bool act(const request& options, live_view& shown, int pressed) {
+bool act(const request& options, live_view& shown, keyboard& keys, int pressed) {
   if (pressed == key_none) return true;
   shown.say("");
   const view_line* const found = shown.chosen();
@@ -269,13 +294,13 @@ bool act(const request& options, live_view& shown, int pressed) {
       shown.move(-1'000'000);
       break;
     case 'x':
-      if (found != nullptr) cancel_chosen(options, shown, line);
+      if (found != nullptr) cancel_chosen(options, shown, keys, line);
       break;
     case 'T':
-      if (found != nullptr) signal_chosen(shown, line, SIGTERM, "SIGTERM");
+      if (found != nullptr) signal_chosen(shown, keys, line, SIGTERM, "SIGTERM");
       break;
     case 'K':
-      if (found != nullptr) signal_chosen(shown, line, SIGKILL, "SIGKILL");
+      if (found != nullptr) signal_chosen(shown, keys, line, SIGKILL, "SIGKILL");
       break;
     case 'q':
     case key_end:
@@ -314,16 +339,17 @@ int top(const request& options) {
   sigaction(SIGTSTP, &action, nullptr);
   screen on_screen;
   live_view shown(options);
+  keyboard keys;
   for (;;) {
     shown.refresh();
     print(shown.page());
     std::fflush(stdout);
-    const int pressed = read_key(500);
+    const int pressed = keys.next(500);
     if (stop_wanted != 0) {
       stop_wanted = 0;
       on_screen.stop();
     }
-    if (end_wanted != 0 || !act(options, shown, pressed)) return exit_ok;
+    if (end_wanted != 0 || !act(options, shown, keys, pressed)) return exit_ok;
   }
 }
 

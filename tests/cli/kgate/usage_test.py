@@ -69,6 +69,12 @@ class Usage(Case):
         self.assertEqual(self.run_kgate("run", "-n", "g", "--overtake", "3", "--", "true").stderr, "")
         self.assertIn("mode 0644 changes nothing, it has 0600", self.run_kgate("run", "-n", "g", "--mode", "0644", "--", "true").stderr)
 
+    def test_what_is_said_of_a_missing_gate_fits_the_command(self):
+        for words in (("status",), ("top",), ("stats",), ("wait",), ("cancel", "--all"), ("pause",), ("resume",), ("drain",), ("remove",),
+                      ("resize", "-k", "2")):
+            done = self.run_kgate(words[0], "-n", "g", *words[1:])
+            self.assertEqual((done.returncode, done.stderr), (1, f"kgate: there is no gate 'g' in {self.dir}\n"), words)
+
     def test_hints_keep_the_directory_and_name_the_gate(self):
         env = {k: v for k, v in self.env.items() if k != "KGATE_DIR"}
         self.run_kgate("run", "-n", "g", "--dir", self.dir, "-k", "2", "--", "true", env=env)
