@@ -68,6 +68,14 @@ class refused : public std::runtime_error {
 };
 
 namespace detail {
+template <class Semaphore>
+struct suspension;
+
+inline void throw_if_refused(outcome how) {
+  if (how == outcome::closed) throw_or_stop<refused>(refused::reason::closed);
+  if (how == outcome::too_heavy) throw_or_stop<refused>(refused::reason::too_heavy);
+}
+
 template <class Machine, int b>
 struct semaphore_algorithm {
   using type = bounded_barging<Machine, b>;
@@ -97,6 +105,7 @@ class alignas(detail::cache_line) basic_semaphore {
   using L = typename algorithm::layout;
   using word = typename L::word;
   using protocol = detail::bucket_protocol<machine>;
+  using statistics_type = Statistics;
 
  public:
   /// The largest k.
@@ -122,7 +131,7 @@ class alignas(detail::cache_line) basic_semaphore {
         throw_refusal(1);
       note_grant();
     } else {
-      throw_if_refused(acquire_within({}, w));
+      detail::throw_if_refused(acquire_within({}, w));
     }
   }
 
@@ -163,6 +172,11 @@ class alignas(detail::cache_line) basic_semaphore {
                                        std::ptrdiff_t w = 1) {
     return try_until(when, &stop, w);
   }
+
+  /// As acquire, without blocking the thread: what it returns is to be awaited by a coroutine, or passed on. Defined,
+  /// with the options, in kgate/async.hpp.
+  template <class... Options>
+  [[nodiscard]] auto async_acquire(Options... options);
 
   /// Hands w permits back. More than are out, or fewer than none, stops the program; none is nothing.
   void release(std::ptrdiff_t w = 1) {
@@ -236,7 +250,9 @@ class alignas(detail::cache_line) basic_semaphore {
         one_out_(L::one_out(static_cast<word>(k))) {}
 
  private:
-  enum class outcome : unsigned char { acquired, expired, closed, too_heavy };
+  using outcome = detail::outcome;
+  template <class>
+  friend struct detail::suspension;
 
   static constexpr void check_permits(std::ptrdiff_t k) {
     if (k < 1 || k > max())
@@ -278,9 +294,11 @@ class alignas(detail::cache_line) basic_semaphore {
       one_out_.store(L::one_out(static_cast<word>(k)), std::memory_order_seq_cst);
       with_waiters(
           [&](detail::native_waiter& w) {
-            if (k == 0 || w.weight > static_cast<word>(k)) w.notify(detail::waiter_word::interrupted);
+            if (w.weight > static_cast<word>(k) && !w.suspended) w.notify(detail::waiter_word::interrupted);
           },
           [] {});
+      gate_.withdraw_heavier(p, static_cast<word>(k),
+                             [k](detail::native_waiter& w) { w.how = k == 0 ? outcome::closed : outcome::too_heavy; });
     }
   }
   [[gnu::noinline]] void check_excess() {
@@ -296,11 +314,7 @@ class alignas(detail::cache_line) basic_semaphore {
            : w > L::permits_of(one_out_.load(std::memory_order_seq_cst)) ? outcome::too_heavy
                                                                          : outcome::acquired;
   }
-  static void throw_if_refused(outcome how) {
-    if (how == outcome::closed) detail::throw_or_stop<refused>(refused::reason::closed);
-    if (how == outcome::too_heavy) detail::throw_or_stop<refused>(refused::reason::too_heavy);
-  }
-  [[gnu::noinline]] void throw_refusal(word w) { throw_if_refused(refusal(w)); }
+  [[gnu::noinline]] void throw_refusal(word w) { detail::throw_if_refused(refusal(w)); }
 
   /// Whether a thread that waits for w permits is to give up: because it is refused, or also at a limit.
   struct unless_refused {
@@ -321,6 +335,10 @@ class alignas(detail::cache_line) basic_semaphore {
       note_grant();
       return outcome::acquired;
     }
+    return given_up(w);
+  }
+  /// Why a request for w permits has ended without them.
+  outcome given_up(word w) const noexcept {
     if constexpr (Statistics::counts) counts_.given_up.fetch_add(1, std::memory_order_relaxed);
     const outcome why = refusal(w);
     return why == outcome::acquired ? outcome::expired : why;

@@ -4,6 +4,7 @@
 
 #include "lab_gates.hpp"
 #include "room_gates.hpp"
+#include "suspended_gates.hpp"
 
 namespace kgate::lab {
 namespace {
@@ -30,6 +31,7 @@ TEST(RoomModelDeep, FifoN4k2) { holds_in_room<fifo_in_room>(4, 2, 1); }
 TEST(RoomModelDeep, GivingUpWithWeightsN3k2) {
   holds_in_room<impatient_in_room<small_queue<room_machine>, 2>>(3, 2, 1);
 }
+TEST(SuspendedModelDeep, CancelledN4) { holds_in_room<cancelled_in_room<small_queue<room_machine>, 1>>(4, 4, 1); }
 TEST(RoomModelDeep, ReuseN4) { holds_in_room<reused_in_room<mortal_queue>>(4, 4, 1); }
 TEST(RoomModelDeep, BargingN3k1) { holds_in_room<in_room<small_barging<room_machine, 2>>>(3, 1, 1); }
 TEST(RoomModelDeep, BargingGivingUpN2k1) { holds_in_room<impatient_in_room<small_barging<room_machine, 2>>>(2, 1, 2); }

@@ -18,6 +18,7 @@ namespace kgate::lab {
 struct line_item {
   std::uint32_t first, last;
   std::uint8_t who, weight, state, stamp;
+  static constexpr std::uint8_t suspended = 0x80;  ///< added to the state
 };
 template <std::size_t Size>
 struct line_value {
@@ -64,22 +65,12 @@ struct room_on : Base {
   struct Bucket;
   static inline thread_local Bucket* current = nullptr;
 
-  /// Which of them were taken out and are to be woken.
-  struct Taken {
-    std::uint16_t mask = 0;
-    void wake_all(Process& p) {
-      for (std::size_t i = 0; i < Size; ++i)
-        if ((mask >> i & 1) != 0) {
-          current->words[i].rmw(p["w1"], [](std::uint32_t v) { return v | detail::waiter_word::woken; });
-          current->words[i].wake(p["w2"]);
-        }
-    }
-  };
   /// A process's word. One that finds itself woken returns and does not look again, so its word is made ready for the
   /// next time in that step.
   struct Waiter {
     template <class Algorithm>
     Waiter(Process& p, Algorithm&) : who(p.id().value) {}
+    explicit Waiter(int process) : who(process) {}
     std::uint32_t read(Process& p) {
       return word().rmw(p, [](std::uint32_t v) { return (v & detail::waiter_word::woken) != 0 ? 0U : v; });
     }
@@ -97,6 +88,18 @@ struct room_on : Base {
     int who;
   };
 
+  /// Which of them were taken out and are to be woken.
+  struct Taken {
+    std::uint16_t mask = 0;
+    void add(const Waiter& w) { mask = static_cast<std::uint16_t>(mask | (1U << w.who)); }
+    void wake_all(Process& p) {
+      for (std::size_t i = 0; i < Size; ++i)
+        if ((mask >> i & 1) != 0) {
+          current->words[i].rmw(p["w1"], [](std::uint32_t v) { return v | detail::waiter_word::woken; });
+          current->words[i].wake(p["w2"]);
+        }
+    }
+  };
   struct Bucket {
     Bucket(Memory& memory, int N) : lock(memory, {.name = "lock"}, 0), line(memory, {.name = "line"}, {}) {
       for (int i = 0; i < N; ++i) words.emplace_back(memory, variable{.name = "word", .instance = i}, 0);
@@ -114,8 +117,13 @@ struct room_on : Base {
     template <class Algorithm>
     static typename Algorithm::entry entry_of(const line_item& e) {
       using word = typename Algorithm::word;
-      return {static_cast<word>(e.first), static_cast<word>(e.last),          static_cast<word>(e.weight),
-              static_cast<word>(e.stamp), static_cast<waiter_state>(e.state), e.who != 0};
+      return {.first = static_cast<word>(e.first),
+              .last = static_cast<word>(e.last),
+              .weight = static_cast<word>(e.weight),
+              .stamp = static_cast<word>(e.stamp),
+              .state = static_cast<waiter_state>(e.state & ~line_item::suspended),
+              .suspended = (e.state & line_item::suspended) != 0,
+              .exists = e.who != 0};
     }
     template <class Algorithm>
     typename Algorithm::entry front(Process& p, Algorithm&) {
@@ -124,7 +132,7 @@ struct room_on : Base {
     template <class Algorithm>
     void pop_front(Process& p, Algorithm&, Taken& taken) {
       const line_value old = line.rmw(p, [](line_value v) { return v.without(0); });
-      if (old.all[0].who != 0) taken.mask = static_cast<std::uint16_t>(taken.mask | (1U << (old.all[0].who - 1)));
+      if (old.all[0].who != 0) taken.add(Waiter(old.all[0].who - 1));
     }
     template <class Algorithm>
     void drop_carried(Process& p, Algorithm&) {
@@ -140,9 +148,10 @@ struct room_on : Base {
     void insert(Process& p, Algorithm&, Waiter& me, const typename Algorithm::entry& e) {
       using L = typename Algorithm::layout;
       using word = typename Algorithm::word;
+      const int state = static_cast<int>(e.state) | (e.suspended ? line_item::suspended : 0);
       const line_item mine{static_cast<std::uint32_t>(e.first),   static_cast<std::uint32_t>(e.last),
                            static_cast<std::uint8_t>(me.who + 1), static_cast<std::uint8_t>(e.weight),
-                           static_cast<std::uint8_t>(e.state),    static_cast<std::uint8_t>(e.stamp)};
+                           static_cast<std::uint8_t>(state),      static_cast<std::uint8_t>(e.stamp)};
       line.rmw(p, [mine](line_value v) {
         std::size_t i = v.size();
         for (; i > 0 && L::before(static_cast<word>(mine.last), static_cast<word>(v.all[i - 1].last)); --i)
@@ -174,6 +183,14 @@ struct room_on : Base {
       };
       const line_value old = line.rmw(p, next);
       return next(old).index_of(me.who) == line_value::waiters_max;
+    }
+    template <class Algorithm, class F>
+    void for_each_backwards(Process& p, Algorithm&, F&& f) {
+      const line_value v = line.read(p);
+      for (std::size_t i = v.size(); i-- > 0;) {
+        Waiter w(v.all[i].who - 1);
+        if (!f(w, entry_of<Algorithm>(v.all[i]))) return;
+      }
     }
     template <class Algorithm>
     void set_front_state(Process& p, Algorithm&, waiter_state s, std::uint32_t bits) {

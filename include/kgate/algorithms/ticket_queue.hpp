@@ -21,6 +21,9 @@
 ///              T3  after the step that gives a permit away a leaver touches the waiting room and nothing else (R3)
 ///              T4  a ticket given up is handed back when its turn comes. Until then the waiter behind it carries it: a
 ///                  waiter stands for the tickets [first, last], of which the last w are its own
+///              T5  a waiter may be suspended: no process waits, and whoever takes it out of the line resumes it, once.
+///                  It is suspended only if nothing ends its wait when it is inserted, asked under the lock; what ends
+///                  it later takes the lock afterwards and finds it in the line (withdraw), or finds it gone
 /// Doorway      up to the ticket. A process that finds no permit free and nobody queued hands the ticket back and spins
 ///              a bounded while before it draws for good: meanwhile it is not queued, and whoever comes may take what
 ///              gets free
@@ -58,6 +61,7 @@ struct line_entry {
   Word weight = 1;
   Word stamp = 0;
   waiter_state state = waiter_state::waiting;
+  bool suspended = false;
   bool exists = false;
 };
 
@@ -78,6 +82,8 @@ class ticket_queue {
     admitted,  ///< too late
     done,
   };
+  /// What became of a request that no process waits for.
+  enum class enrollment : unsigned char { inside, suspended, expired };
   /// One request.
   struct Private {
     word last = 0;   ///< the last of its tickets: when it is admitted, all are
@@ -138,6 +144,63 @@ class ticket_queue {
   bool wait(Process& p, Private& mine, Expired&& expired) {
     if (yield_in_line<M>(p["2l"], W, admits(mine.last), standing_of(mine.last))) return true;
     return wait_registered(p, mine, expired);
+  }
+
+  /// Takes w permits if they are free; else puts `me` in line and does not wait. Suspended: whoever admits or withdraws
+  /// it resumes it, from now on at any time, so the caller touches it no more. Expired: expired() held, and nothing is
+  /// taken.
+  template <class Waiter, class Expired>
+  enrollment enroll(Process& p, Waiter& me, word w, Expired&& expired) {
+    using protocol = detail::bucket_protocol<M>;
+    auto& b = M::bucket_of(p, *this);
+    typename M::Taken taken;
+    Private mine;
+    enrollment now = enrollment::inside;
+    protocol::lock(p, b);
+    b.announce(p["a1"]);  // R1
+    offer_bargeable(p, b, taken);
+    const word old = W.fetch_add(p["a2"], w);
+    p.doorway_end();
+    if (L::had_free(old, w)) {
+      b.retract(p["a3"]);
+    } else {
+      note_tickets(p, mine, old, w);
+      now = expired() ? enrollment::expired : enrollment::suspended;  // T5
+      insert(p["a4"], b, me, mine, waiter_state::handoff_only, now == enrollment::suspended);
+    }
+    protocol::open(p, b, self(), taken);
+    if (now != enrollment::expired || give_up_at_last(p, b, me, false)) return now;
+    me.await_woken(p["a5"]);
+    return enrollment::inside;
+  }
+  /// Ends the wait of a waiter that may be suspended. True: it was, its tickets are given up, and the caller resumes
+  /// it. False: it is not suspended, or somebody else took it out of the line and resumes it.
+  template <class Waiter>
+  bool withdraw(Process& p, Waiter& me) {
+    return give_up_at_last(p, M::bucket_of(p, *this), me, true);
+  }
+  /// Ends the wait of every suspended waiter for more than `most` permits: note(waiter) under the lock, then it is
+  /// resumed.
+  template <class Note>
+  void withdraw_heavier(Process& p, word most, Note&& note) {
+    [[maybe_unused]] auto frame = p.frame();
+    using protocol = detail::bucket_protocol<M>;
+    auto& b = M::bucket_of(p, *this);
+    for (bool again = true; again;) {
+      p.live();
+      again = false;
+      typename M::Taken taken;
+      protocol::lock(p, b);
+      b.for_each_backwards(p["c1"], *this, [&](auto& w, const entry& at) {
+        if (!at.suspended || at.weight <= most) return true;
+        const giving_up how = give_up_locked(p, b, w, at, taken);
+        if (how == giving_up::done) note(w), taken.add(w);
+        again = again || how == giving_up::not_yet;
+        return how != giving_up::admitted;  // else all before it are admitted too
+      });
+      protocol::open(p, b, self(), taken);
+      if (again) p.pause();
+    }
   }
 
   /// Hands n of k permits back, first of all to those in line. `one_out` says k (ticket_word.hpp) and is only a hint,
@@ -345,20 +408,30 @@ class ticket_queue {
     typename M::Taken taken;
     protocol::lock(p, b);
     b.announce(p["3"]);  // R1
-    if constexpr (barging) {
-      if (self().hand_back_bargeable(p)) serve(p, b, taken);
-    }
+    offer_bargeable(p, b, taken);
     const bool waits = L::waits(W.read(p["4"]), mine.last);
     if (waits) {
-      entry e{.first = L::wrapped(static_cast<word>(mine.last + 1 - mine.w)), .last = mine.last, .weight = mine.w};
-      e.stamp = mine.stamp;
-      if constexpr (barging) e.state = self().state_to_wait_in(p, mine);
-      b.insert(p["5"], *this, me, e);
+      waiter_state state = waiter_state::waiting;
+      if constexpr (barging) state = self().state_to_wait_in(p, mine);
+      insert(p["5"], b, me, mine, state, false);
     } else {
       b.retract(p["5c"]);
     }
     protocol::open(p, b, self(), taken);
     return waits;
+  }
+
+  template <class Bucket, class Waiter>
+  void insert(Process& p, Bucket& b, Waiter& me, const Private& mine, waiter_state state, bool suspended) {
+    const word first = L::wrapped(static_cast<word>(mine.last + 1 - mine.w));
+    b.insert(p, *this, me, entry{first, mine.last, mine.w, mine.stamp, state, suspended, true});
+  }
+  /// Before a waiter is registered: bargeable permits go to those in line.
+  template <class Bucket, class Taken>
+  void offer_bargeable([[maybe_unused]] Process& p, [[maybe_unused]] Bucket& b, [[maybe_unused]] Taken& taken) {
+    if constexpr (barging) {
+      if (self().hand_back_bargeable(p)) serve(p, b, taken);
+    }
   }
 
   template <class Bucket, class Waiter, class Expired>
@@ -370,7 +443,7 @@ class ticket_queue {
       if ((seen & woken) != 0) return true;
       if ((seen & interrupted) != 0) seen = me.clear(p["6i"], interrupted);
       if (expired()) {
-        mine.gives_up = give_up(p, b, me, mine);
+        mine.gives_up = give_up(p, b, me);
         if (mine.gives_up == giving_up::done) return false;
         if (mine.gives_up == giving_up::admitted) {
           me.await_woken(p["6w"]);
@@ -390,21 +463,32 @@ class ticket_queue {
   }
 
   template <class Bucket, class Waiter>
-  [[gnu::noinline]] giving_up give_up(Process& p, Bucket& b, Waiter& me, const Private& mine) {
+  [[gnu::noinline]] giving_up give_up(Process& p, Bucket& b, Waiter& me, bool only_suspended = false) {
     using protocol = detail::bucket_protocol<M>;
     typename M::Taken taken;
     protocol::lock(p, b);
-    const giving_up how = give_up_locked(p, b, me, mine, taken);
+    const entry at = b.find(p["15"], *this, me);
+    const bool may = at.exists && (at.suspended || !only_suspended);
+    const giving_up how = may ? give_up_locked(p, b, me, at, taken) : giving_up::admitted;
     protocol::open(p, b, self(), taken);
     return how;
   }
+  /// True: given up. False: too late.
+  template <class Bucket, class Waiter>
+  bool give_up_at_last(Process& p, Bucket& b, Waiter& me, bool only_suspended) {
+    for (;;) {
+      p.live();
+      const giving_up how = give_up(p, b, me, only_suspended);
+      if (how != giving_up::not_yet) return how == giving_up::done;
+      p.pause();
+    }
+  }
+  /// Under the lock, where `me` is in the line as `at`.
   template <class Bucket, class Waiter, class Taken>
-  giving_up give_up_locked(Process& p, Bucket& b, Waiter& me, const Private& mine, Taken& taken) {
-    const entry at = b.find(p["15"], *this, me);
-    if (!at.exists) return giving_up::admitted;
+  giving_up give_up_locked(Process& p, Bucket& b, Waiter& me, const entry& at, Taken& taken) {
     for (;;) {
       const word seen = W.read(p["16"]);
-      if (!L::waits(seen, mine.last)) {
+      if (!L::waits(seen, at.last)) {
         serve(p, b, taken);
         return giving_up::admitted;
       }

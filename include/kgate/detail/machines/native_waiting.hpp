@@ -116,37 +116,36 @@ struct native_waiting {
     unsigned pauses_ = 0;
   };
 
+  /// What serves the line of a semaphore whose first waiter is a W.
+  template <class W, class Algorithm>
+  static void serve_line_of(detail::native_waiter& head, Bucket& b, Taken& taken) {
+    Process server({static_cast<W&>(head).counts()}, head.key);
+    const_cast<Algorithm*>(static_cast<const Algorithm*>(head.key))->serve(server, b, taken);
+  }
+
   /// A thread in line, woken also when a stop is requested.
   class Waiter : public detail::native_waiter {
    public:
     template <class Algorithm>
-    Waiter(Process& p, Algorithm& of) {
+    Waiter(Process& p, Algorithm& of) : counts_(p.counts_) {
       detail::forget_waiters_after_fork();
+      static constexpr kind thread{&serve_line_of<Waiter, Algorithm>, nullptr, nullptr};
       key = of.key();
-      context = p.counts_;
-      serve = [](detail::native_waiter& head, Bucket& b, Taken& taken) {
-        Process server({static_cast<Statistics*>(head.context)}, head.key);
-        const_cast<Algorithm*>(static_cast<const Algorithm*>(head.key))->serve(server, b, taken);
-      };
+      is = &thread;
       if (p.limit_ != nullptr && p.limit_->stop != nullptr) on_stop_.emplace(*p.limit_->stop, interrupt{this});
     }
     std::uint32_t read(Process&) const noexcept { return word.load(std::memory_order_seq_cst); }
     std::uint32_t clear(Process&, std::uint32_t bits) noexcept {
       return word.fetch_and(~bits, std::memory_order_seq_cst) & ~bits;
     }
-    void await_woken(Process&) noexcept {
-      for (;;) {
-        const std::uint32_t seen = word.load(std::memory_order_seq_cst);
-        if ((seen & detail::waiter_word::woken) != 0) return;
-        futex_wait(word, seen);
-      }
-    }
+    Statistics* counts() const noexcept { return counts_; }
 
    private:
     struct interrupt {
       detail::native_waiter* whom;
       void operator()() const noexcept { whom->notify(detail::waiter_word::interrupted); }
     };
+    Statistics* counts_;
     std::optional<std::stop_callback<interrupt>> on_stop_;
   };
 

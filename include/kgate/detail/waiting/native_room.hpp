@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "kgate/detail/cache_line.hpp"
 #include "kgate/detail/waiting/adaptive_state.hpp"
@@ -37,22 +38,32 @@ namespace kgate::detail {
 class native_bucket;
 class taken_waiters;
 
-/// Something that waits, in the line of its semaphore. It may be a thread asleep on `word`, or have a function that is
-/// called once it has been taken out of the line.
-struct native_waiter {
-  using serve_function = void (*)(native_waiter& first, native_bucket&, taken_waiters&);
-  using resume_function = void (*)(native_waiter&) noexcept;
+/// How a request for permits ended.
+enum class outcome : unsigned char { acquired, expired, closed, too_heavy };
 
-  const void* key = nullptr;       ///< the semaphore's queue
-  serve_function serve = nullptr;  ///< what serves the line of that semaphore
-  void* context = nullptr;         ///< for serve
-  native_waiter* next = nullptr;   ///< in the ring, in ticket order
+/// Something that waits, in the line of its semaphore: a thread asleep on `word`, or something that is suspended and
+/// resumed by a function.
+struct native_waiter {
+  /// What waiters of one type have in common.
+  struct kind {
+    /// Serves the line of the semaphore that this waiter is the first in.
+    void (*serve)(native_waiter& first, native_bucket&, taken_waiters&);
+    /// Called once a suspended waiter has been taken out of the line; nothing of it is touched afterwards.
+    void (*resume)(native_waiter&) noexcept;
+    /// Called when its deadline has passed.
+    void (*expire)(native_waiter&) noexcept;
+  };
+
+  const void* key = nullptr;  ///< the semaphore's queue
+  const kind* is = nullptr;
+  native_waiter* next = nullptr;  ///< in the ring, in ticket order
   native_waiter* previous = nullptr;
   native_waiter* next_ring = nullptr;  ///< of the first in the ring
   std::uint32_t first = 0, last = 0, weight = 1, stamp = 0;
   waiter_state state{};
+  outcome how = outcome::acquired;  ///< written by whoever takes a suspended waiter out of the line
+  bool suspended = false;           ///< to be resumed; else a thread waits, asleep on `word`
   std::atomic<std::uint32_t> word{waiter_word::asleep};
-  resume_function resume = nullptr;  ///< null: a thread
 
   /// Adds to what the word says, and wakes the thread. If `bits` has `woken`, nothing of this object is touched
   /// afterwards.
@@ -61,32 +72,49 @@ struct native_waiter {
     address->fetch_or(bits, std::memory_order_seq_cst);
     futex_wake(*address, 1);
   }
+  template <class P>
+  void await_woken(P&) noexcept {
+    for (;;) {
+      const std::uint32_t seen = word.load(std::memory_order_seq_cst);
+      if ((seen & waiter_word::woken) != 0) return;
+      futex_wait(word, seen);
+    }
+  }
+};
+
+/// Waiters that are in no line, first in first out.
+class waiter_list {
+ public:
+  void add(native_waiter& w) noexcept {
+    w.next = nullptr;
+    (first_ != nullptr ? last_->next : first_) = &w;
+    last_ = &w;
+  }
+  /// The first, or null.
+  native_waiter* take() noexcept {
+    native_waiter* const w = first_;
+    if (w != nullptr) first_ = std::exchange(w->next, nullptr);
+    return w;
+  }
+
+ private:
+  native_waiter* first_ = nullptr;
+  native_waiter* last_ = nullptr;  ///< if there is a first
 };
 
 /// Waiters taken out of their line, to be woken when the bucket's lock is open.
 class taken_waiters {
  public:
-  void add(native_waiter& w) noexcept {
-    w.next = nullptr;
-    (last_ != nullptr ? last_->next : first_) = &w;
-    last_ = &w;
-  }
+  void add(native_waiter& w) noexcept { (w.suspended ? suspended_ : threads_).add(w); }
+  /// Threads first: what is resumed may run for long.
   template <class P>
   void wake_all(P& p) noexcept {
-    while (first_ != nullptr) {
-      native_waiter& w = *first_;
-      first_ = w.next;
-      if (w.resume != nullptr)
-        w.resume(w);
-      else
-        static_cast<void>(p["w1"]), w.notify(waiter_word::woken);
-    }
-    last_ = nullptr;
+    while (native_waiter* const w = threads_.take()) static_cast<void>(p["w1"]), w->notify(waiter_word::woken);
+    while (native_waiter* const w = suspended_.take()) static_cast<void>(p["w1"]), w->is->resume(*w);
   }
 
  private:
-  native_waiter* first_ = nullptr;
-  native_waiter* last_ = nullptr;
+  waiter_list threads_, suspended_;
 };
 
 /// One bucket. The line of a semaphore is a ring of its waiters in ticket order; the rings of a bucket are a list. All
@@ -130,6 +158,7 @@ class alignas(2 * cache_line) native_bucket {
     me.weight = static_cast<std::uint32_t>(e.weight);
     me.stamp = static_cast<std::uint32_t>(e.stamp);
     me.state = e.state;
+    me.suspended = e.suspended;
     link(of.key(), me);
   }
   template <class P, class Algorithm>
@@ -173,13 +202,24 @@ class alignas(2 * cache_line) native_bucket {
       w = next;
     } while (w != first);
   }
+  /// Calls f for every waiter from the last to the first, until it returns false. f may take the waiter out of the
+  /// line, and serve the line.
+  template <class P, class Algorithm, class F>
+  void for_each_backwards(P&, Algorithm& of, F&& f) {
+    native_waiter* const first = ring(of.key());
+    for (native_waiter* w = first != nullptr ? first->previous : nullptr; w != nullptr;) {
+      native_waiter* const before = w != first ? w->previous : nullptr;
+      if (!f(*w, entry_of<typename Algorithm::entry>(*w))) return;
+      w = before;
+    }
+  }
   void serve(const void* key, taken_waiters& taken) {
-    if (native_waiter* const first = ring(key)) first->serve(*first, *this, taken);
+    if (native_waiter* const first = ring(key)) first->is->serve(*first, *this, taken);
   }
   void serve_all(taken_waiters& taken) {
     for (native_waiter* first = rings_; first != nullptr;) {
       native_waiter* const next = first->next_ring;
-      first->serve(*first, *this, taken);
+      first->is->serve(*first, *this, taken);
       first = next;
     }
   }
@@ -193,7 +233,7 @@ class alignas(2 * cache_line) native_bucket {
  private:
   template <class Entry>
   static Entry entry_of(const native_waiter& w) noexcept {
-    return {w.first, w.last, w.weight, w.stamp, w.state, true};
+    return {w.first, w.last, w.weight, w.stamp, w.state, w.suspended, true};
   }
   native_waiter** ring_slot(const void* key) noexcept {
     native_waiter** at = &rings_;

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Coroutines in the line of a semaphore, among threads, in the same order.
+///
+/// @code
+///   co_await downloads.async_acquire();                                // waits its turn, blocks no thread
+///   kgate::permit inside(downloads, std::adopt_lock);
+///
+///   if (!co_await downloads.async_acquire(stop, 2s, pool.executor())) co_return;   // gave up, or was refused
+/// @endcode
+///
+/// async_acquire takes any of these, in any order:
+///   - a number: how many permits;
+///   - a std::stop_token: gives up when stop is requested;
+///   - a duration or a time point of the steady clock: gives up then. A thread of the library keeps the time;
+///   - an executor, something with execute(f) that calls f() soon: where the coroutine goes on if it was suspended. f
+///     is a std::coroutine_handle. Without one it goes on in the thread that ended its wait, inside release(),
+///     request_stop() or close(): see inline_executor. With a time limit one must be given.
+///
+/// With a stop_token or a time limit, co_await gives a bool: false if it gave up or was refused. Without them it gives
+/// nothing, and throws kgate::refused. The rules are those of acquire: a permit that is free is taken even if stop was
+/// requested before, one that comes at the last moment is taken, and who gives up is no longer in line.
+///
+/// Nothing is allocated; a waiting coroutine's frame holds 72 bytes for it, 160 with a stop_token or time limit. A
+/// coroutine may be destroyed while it stands in line, by a thread that no grant can run beside.
+
+#include <chrono>
+#include <concepts>
+#include <coroutine>
+#include <cstddef>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include "kgate/detail/contracts.hpp"
+#include "kgate/detail/waiting/suspended_request.hpp"
+#include "kgate/semaphore.hpp"
+
+namespace kgate {
+
+/// Where coroutines go on.
+template <class E>
+concept Executor = std::copy_constructible<E> && requires(E e, std::coroutine_handle<> h) {
+  e.execute(h);
+};
+
+/// Goes on in the thread that ended the wait: at once, or where that thread is already inside a coroutine resumed so,
+/// when that one has returned. So a chain of coroutines that hand a permit to each other needs no stack.
+struct inline_executor {
+  void execute(std::coroutine_handle<> h) const { h.resume(); }
+};
+
+namespace detail {
+
+/// The coroutines that this thread is to resume after the one it is in.
+class inline_resumptions {
+ public:
+  /// Resumes the coroutine of r, now or when the one that runs has returned.
+  template <class Request>
+  static void resume(Request& r) {
+    inline_resumptions& mine = of_thread();
+    if (mine.next_ == &r) {
+      mine.next_ = nullptr;
+      r.handle().resume();
+    } else if (mine.running_) {
+      mine.waiting_.add(r);
+    } else {
+      mine.running_ = true;
+      r.handle().resume();
+      while ((mine.next_ = mine.waiting_.take()) != nullptr) mine.next_->is->resume(*mine.next_);
+      mine.running_ = false;
+    }
+  }
+
+ private:
+  static inline_resumptions& of_thread() noexcept {
+    static thread_local constinit inline_resumptions one;
+    return one;
+  }
+  waiter_list waiting_;
+  native_waiter* next_ = nullptr;  ///< taken from those that wait, and about to be resumed
+  bool running_ = false;
+};
+
+/// What was asked of async_acquire.
+struct request_options {
+  std::ptrdiff_t permits = 1;
+  std::stop_token stop{};
+  wait_limit::clock::time_point deadline = wait_limit::clock::time_point::max();
+
+  void set(std::ptrdiff_t w) noexcept { permits = w; }
+  void set(std::stop_token token) noexcept { stop = std::move(token); }
+  template <class Rep, class Period>
+  void set(const std::chrono::duration<Rep, Period>& timeout) noexcept {
+    deadline = deadline_after(timeout);
+  }
+  template <class Duration>
+  void set(const std::chrono::time_point<wait_limit::clock, Duration>& when) noexcept {
+    deadline = deadline_after(time_until(when));
+  }
+  template <Executor E>
+  void set(const E&) noexcept {}
+};
+
+/// The executor among the options, or the inline one.
+template <class... Options>
+struct executor_among {
+  using type = inline_executor;
+  static type of(const Options&...) noexcept { return {}; }
+};
+template <class First, class... Rest>
+struct executor_among<First, Rest...> : executor_among<Rest...> {
+  static auto of(const First&, const Rest&... rest) noexcept { return executor_among<Rest...>::of(rest...); }
+};
+template <Executor First, class... Rest>
+struct executor_among<First, Rest...> {
+  using type = First;
+  static type of(const First& first, const Rest&...) { return first; }
+};
+template <class T>
+inline constexpr bool is_time_limit = false;
+template <class Rep, class Period>
+inline constexpr bool is_time_limit<std::chrono::duration<Rep, Period>> = true;
+template <class Clock, class Duration>
+inline constexpr bool is_time_limit<std::chrono::time_point<Clock, Duration>> = true;
+
+/// A coroutine's request: the awaiter of async_acquire. @tparam Limited  by a stop_token, a deadline or both
+template <class Semaphore, bool Limited, class E>
+class [[nodiscard]] coroutine_request
+    : public suspended_request<coroutine_request<Semaphore, Limited, E>, Semaphore,
+                               std::conditional_t<Limited, timed_waiter, native_waiter>> {
+  using node = std::conditional_t<Limited, timed_waiter, native_waiter>;
+  using base = suspended_request<coroutine_request, Semaphore, node>;
+  friend base;
+  friend inline_resumptions;
+
+ public:
+  coroutine_request(Semaphore& from, const request_options& options, E executor)
+      : base(from, options.permits),
+        semaphore_or_frame_(&from),
+        executor_(std::move(executor)),
+        on_stop_(options.stop, cancel_on_stop{this}) {
+    if constexpr (Limited) this->deadline = options.deadline;
+  }
+  ~coroutine_request() {
+    KGATE_EXPECTS(!this->suspended || this->abandon(), "a coroutine is destroyed while it is about to be resumed");
+    this->finish();
+  }
+
+  bool await_ready() noexcept { return this->ends_at_once(semaphore()); }
+  bool await_suspend(std::coroutine_handle<> frame) {
+    Semaphore& from = semaphore();
+    semaphore_or_frame_ = frame.address();
+    return this->suspend(from);
+  }
+  auto await_resume() {
+    this->finish();
+    if constexpr (Limited)
+      return this->how == outcome::acquired;
+    else
+      throw_if_refused(this->how);
+  }
+
+ private:
+  struct cancel_on_stop {
+    coroutine_request* request;
+    void operator()() const noexcept { request->cancel(); }
+  };
+  struct no_callback {
+    no_callback(const std::stop_token&, cancel_on_stop) noexcept {}
+  };
+
+  Semaphore& semaphore() const noexcept { return *static_cast<Semaphore*>(semaphore_or_frame_); }
+  std::coroutine_handle<> handle() const noexcept { return std::coroutine_handle<>::from_address(semaphore_or_frame_); }
+  void resume() noexcept {
+    if constexpr (std::is_same_v<E, inline_executor>) {
+      inline_resumptions::resume(*this);
+    } else {
+      E executor = executor_;  // this object may be gone before execute returns
+      executor.execute(handle());
+    }
+  }
+
+  void* semaphore_or_frame_;  ///< the semaphore until the coroutine is suspended, then the coroutine
+  [[no_unique_address]] E executor_;
+  /// The last member: it may call cancel() as soon as it exists.
+  [[no_unique_address]] std::conditional_t<Limited, std::stop_callback<cancel_on_stop>, no_callback> on_stop_;
+};
+
+}  // namespace detail
+
+template <class Fairness, class WaitPolicy, class Statistics>
+template <class... Options>
+auto basic_semaphore<Fairness, WaitPolicy, Statistics>::async_acquire(Options... options) {
+  using executors = detail::executor_among<Options...>;
+  constexpr bool has_time_limit = (detail::is_time_limit<Options> || ...);
+  constexpr bool has_executor = (Executor<Options> || ...);
+  constexpr bool limited = has_time_limit || (std::is_same_v<Options, std::stop_token> || ...);
+  static_assert(!has_time_limit || has_executor, "with a time limit, say where the coroutine goes on: an executor");
+  detail::request_options asked;
+  (asked.set(options), ...);
+  return detail::coroutine_request<basic_semaphore, limited, typename executors::type>(*this, asked,
+                                                                                       executors::of(options...));
+}
+
+}  // namespace kgate

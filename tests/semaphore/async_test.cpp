@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coroutines in the line of a semaphore: order, the ends of a wait, where they go on, and how little they need.
+#include "kgate/async.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <latch>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "coroutines.hpp"
+
+namespace kgate {
+namespace {
+
+using namespace std::chrono_literals;
+using test::detached;
+using test::thread_pool;
+
+template <class Semaphore>
+void until_waiting(const Semaphore& s, std::ptrdiff_t count) {
+  while (s.waiters() < count) std::this_thread::yield();
+}
+
+template <class S, class... Options>
+detached acquire_and_note(S& s, std::string& order, char name, Options... options) {
+  if constexpr (std::is_void_v<decltype(s.async_acquire(options...).await_resume())>) {
+    co_await s.async_acquire(options...);
+    order += name;
+  } else {
+    order += co_await s.async_acquire(options...) ? name : static_cast<char>(name + 'a' - 'A');
+  }
+}
+
+static_assert(sizeof(std::declval<semaphore&>().async_acquire()) <= 72);
+static_assert(sizeof(std::declval<semaphore&>().async_acquire(std::stop_token{}, 1s, inline_executor{})) <= 160);
+
+TEST(Async, TakesWhatIsFreeWithoutBeingSuspended) {
+  semaphore s(3);
+  std::string order;
+  acquire_and_note(s, order, 'A');
+  acquire_and_note(s, order, 'B', 2);
+  EXPECT_EQ(order, "AB");
+  EXPECT_EQ(s.available(), 0);
+  s.release(3);
+}
+
+TEST(Async, CoroutinesAndThreadsStandInOneLine) {
+  semaphore s(1);
+  s.acquire();
+  std::string order;
+  acquire_and_note(s, order, 'A');
+  std::jthread thread([&] {
+    s.acquire();
+    order += 'T';
+    s.release();
+  });
+  until_waiting(s, 2);
+  acquire_and_note(s, order, 'B');
+  EXPECT_EQ(s.waiters(), 3);
+  EXPECT_EQ(order, "");
+  s.release();  // to A, which keeps it
+  EXPECT_EQ(order, "A");
+  s.release();
+  thread.join();  // hands on to B
+  EXPECT_EQ(order, "ATB");
+  s.release();
+}
+
+TEST(Async, ALargeRequestIsNotPassed) {
+  semaphore s(3);
+  s.acquire(3);
+  std::string order;
+  acquire_and_note(s, order, 'A', 2);
+  acquire_and_note(s, order, 'B');
+  s.release();
+  EXPECT_EQ(order, "");
+  s.release();
+  EXPECT_EQ(order, "A");
+  s.release();
+  EXPECT_EQ(order, "AB");
+  s.release(3);
+}
+
+TEST(Async, AStopEndsTheWait) {
+  semaphore s(1);
+  std::stop_source stop;
+  std::string order;
+  s.acquire();
+  acquire_and_note(s, order, 'A');
+  acquire_and_note(s, order, 'B', stop.get_token());
+  acquire_and_note(s, order, 'C');
+  stop.request_stop();
+  EXPECT_EQ(order, "b");
+  acquire_and_note(s, order, 'D', stop.get_token());
+  EXPECT_EQ(order, "bd") << "already stopped";
+  s.release();
+  s.release();
+  EXPECT_EQ(order, "bdAC");
+  s.release();
+  acquire_and_note(s, order, 'E', stop.get_token());
+  EXPECT_EQ(order, "bdACE") << "a permit that is free is taken all the same";
+  s.release();
+  EXPECT_EQ(s.available(), 1);
+}
+
+TEST(Async, ADeadlineEndsTheWait) {
+  semaphore s(1);
+  thread_pool pool(1);
+  std::latch ended(3);
+  std::atomic<int> acquired{0};
+  s.acquire();
+  const auto wait = [&](auto limit) -> detached {
+    if (co_await s.async_acquire(limit, pool.executor())) acquired.fetch_add(1);
+    ended.count_down();
+  };
+  const auto before = std::chrono::steady_clock::now();
+  wait(30ms);
+  wait(before + 10ms);
+  wait(std::chrono::steady_clock::time_point::min());
+  ended.wait();
+  EXPECT_GE(std::chrono::steady_clock::now() - before, 30ms);
+  EXPECT_EQ(acquired, 0);
+  EXPECT_EQ(s.waiters(), 0);
+  s.release();
+  EXPECT_EQ(s.available(), 1);
+}
+
+TEST(Async, ADeadlineThatIsNotReachedDoesNoHarm) {
+  semaphore s(1);
+  thread_pool pool(1);
+  std::latch ended(2);
+  s.acquire();
+  const auto wait = [&](auto limit) -> detached {
+    EXPECT_TRUE(co_await s.async_acquire(limit, pool.executor()));
+    s.release();
+    ended.count_down();
+  };
+  wait(1h);
+  wait(std::chrono::hours::max());
+  s.release();
+  ended.wait();
+}
+
+TEST(Async, ClosingAndResizingRefuse) {
+  semaphore s(3);
+  std::string order;
+  const auto wait = [&](char name, std::ptrdiff_t w) -> detached {
+    try {
+      co_await s.async_acquire(w);
+      order += name;
+    } catch (const refused& r) {
+      order += r.why() == refused::reason::closed ? "(closed)" : "(too heavy)";
+    }
+  };
+  s.acquire(3);
+  wait('A', 3);
+  wait('B', 1);
+  wait('C', 2);
+  s.resize(2);
+  EXPECT_EQ(order, "(too heavy)");
+  wait('D', 3);
+  EXPECT_EQ(order, "(too heavy)(too heavy)");
+  s.release(2);
+  EXPECT_EQ(order, "(too heavy)(too heavy)B");
+  acquire_and_note(s, order, 'E', std::stop_token{});
+  s.close();
+  EXPECT_EQ(order.substr(order.find('B')), "Be(closed)");
+  wait('F', 1);
+  EXPECT_EQ(order.substr(order.find('B')), "Be(closed)(closed)");
+  s.release(2);
+  EXPECT_EQ(s.waiters(), 0);
+}
+
+TEST(Async, ACoroutineMayBeDestroyedInLine) {
+  semaphore s(1);
+  std::stop_source stop;
+  std::string order;
+  s.acquire();
+  const detached first = acquire_and_note(s, order, 'A');
+  const detached second = acquire_and_note(s, order, 'B', stop.get_token());
+  acquire_and_note(s, order, 'C');
+  second.frame.destroy();
+  first.frame.destroy();
+  stop.request_stop();
+  s.release();
+  EXPECT_EQ(order, "C");
+  s.release();
+}
+
+TEST(Async, GoesOnWhereItIsTold) {
+  semaphore s(1);
+  thread_pool pool(1);
+  std::thread::id where;
+  std::latch ended(1);
+  s.acquire();
+  const auto wait = [&]() -> detached {
+    co_await s.async_acquire(pool.executor());
+    where = std::this_thread::get_id();
+    s.release();
+    ended.count_down();
+  };
+  wait();
+  s.release();
+  ended.wait();
+  EXPECT_NE(where, std::this_thread::get_id());
+}
+
+TEST(Async, AChainOfHandOversNeedsNoStack) {
+  semaphore s(1);
+  constexpr int coroutines = 1000, rounds = 1000;
+  int inside = 0, passages = 0;
+  const auto work = [&]() -> detached {
+    for (int i = 0; i < rounds; ++i) {
+      co_await s.async_acquire();
+      EXPECT_EQ(++inside, 1);
+      ++passages;
+      --inside;
+      s.release();
+    }
+  };
+  s.acquire();
+  for (int i = 0; i < coroutines; ++i) work();
+  s.release();
+  EXPECT_EQ(passages, coroutines * rounds);
+}
+
+TEST(Async, IsCounted) {
+  basic_semaphore<fifo, adaptive, statistics> s(1);
+  std::stop_source stop;
+  std::string order;
+  acquire_and_note(s, order, 'A');
+  acquire_and_note(s, order, 'B');
+  acquire_and_note(s, order, 'C', stop.get_token());
+  stop.request_stop();
+  s.release();
+  EXPECT_EQ(order, "AcB");
+  EXPECT_EQ(s.counts().grants, 2U);
+  EXPECT_EQ(s.counts().given_up, 1U);
+  s.release();
+}
+
+double processor_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int many = 50'000;
+#else
+constexpr int many = 1'000'000;
+#endif
+TEST(Async, AMillionWaitWithoutProcessorTime) {
+  semaphore s(1);
+  std::size_t passed = 0;
+  const auto wait = [&]() -> detached {
+    co_await s.async_acquire();
+    ++passed;
+    s.release();
+  };
+  s.acquire();
+  for (int i = 0; i < many; ++i) wait();
+  EXPECT_EQ(s.waiters(), many);
+  const double before = processor_seconds();
+  std::this_thread::sleep_for(500ms);
+  EXPECT_LT(processor_seconds() - before, 0.005);
+  EXPECT_EQ(passed, 0U);
+  s.release();
+  EXPECT_EQ(passed, static_cast<std::size_t>(many));
+}
+TEST(Async, AMillionAreRefusedAtOnce) {
+  semaphore s(1);
+  int refusals = 0;
+  const auto wait = [&]() -> detached { refusals += co_await s.async_acquire(std::stop_token{}) ? 0 : 1; };
+  s.acquire();
+  for (int i = 0; i < many; ++i) wait();
+  s.close();
+  EXPECT_EQ(refusals, many);
+  s.release();
+}
+
+}  // namespace
+}  // namespace kgate

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Uses of suspended waiters that the checker explores: each process stands for one, and for whatever goes on when it
+/// is resumed; process 0 ends waits.
+
+#include <cstdint>
+
+#include "room_gates.hpp"
+
+namespace kgate::lab {
+
+/// In the word of a waiter that was resumed without its permits.
+inline constexpr std::uint32_t withdrawn = 8;
+
+/// Processes 1.. acquire if process 0 has begun, those with an odd number without waiting themselves. Who comes too
+/// early, or whose wait is ended, passes by. No more than Permits are inside. To be checked with k = N.
+template <class Queue, int Permits>
+class suspending_in_room : public in_room<Queue> {
+ public:
+  using base = in_room<Queue>;
+  using typename base::Process;
+  struct Private : base::Private {
+    bool passes_by = false;
+  };
+  suspending_in_room(checker_machine::Memory& memory, int N, int /*k*/)
+      : base(memory, N, Permits),
+        ended_(memory, {.name = "ended"}, false),
+        begun_(memory, {.name = "begun"}, false),
+        inside_(memory, {.name = "inside"}, 0) {}
+
+  void release(Process& p, Private& mine) {
+    room_machine::current = &this->room_;
+    [[maybe_unused]] auto frame = p.frame();
+    if (mine.passes_by) return;
+    inside_.fetch_add(p["out"], -1);
+    this->queue_.release(p, 1, Queue::layout::permits_max);
+  }
+
+ protected:
+  using Waiter = room_machine::Waiter;
+
+  /// @param expired  whether the wait of this process was ended
+  template <class Expired>
+  void acquire_one(Process& p, Private& mine, Expired expired) {
+    if (!begun_.read(p["begun?"]))
+      mine.passes_by = true;
+    else if (p.id().value % 2 == 0)
+      mine.passes_by = !this->queue_.enter(p, mine, 1) && !this->queue_.wait(p, mine, expired);
+    else
+      mine.passes_by = !acquire_suspended(p, expired);
+    if (!mine.passes_by && inside_.fetch_add(p["in"], 1) >= Permits) throw broken("more inside than there are permits");
+    p.live(mine.passes_by);
+  }
+  void interrupt_threads(Process& p) {
+    for (std::size_t i = 2; i < this->room_.words.size(); i += 2) {
+      this->room_.words[i].rmw(p["i1"], [](std::uint32_t v) { return v | detail::waiter_word::interrupted; });
+      this->room_.words[i].wake(p["i2"]);
+    }
+  }
+  void resume(Process& p, int whom, std::uint32_t bits) {
+    auto& word = this->room_.words[static_cast<std::size_t>(whom)];
+    const std::uint32_t old = word.rmw(p["r1"], [bits](std::uint32_t v) { return v | bits; });
+    if ((old & detail::waiter_word::woken) != 0) throw broken("a waiter is resumed twice");
+    word.wake(p["r2"]);
+  }
+
+  void begin(Process& p, Private& mine) {
+    begun_.write(p["begin"], true);
+    mine.passes_by = true;
+  }
+
+  checker_machine::Var<bool> ended_;  ///< whether process 0 has ended waits
+
+ private:
+  template <class Expired>
+  bool acquire_suspended(Process& p, Expired expired) {
+    using enrollment = typename Queue::enrollment;
+    Waiter me(p.id().value);
+    if (me.read(p["fresh"]) != 0) throw broken("a waiter is resumed once more after its wait");
+    const enrollment now = this->queue_.enroll(p, me, 1, expired);
+    if (now != enrollment::suspended) return now == enrollment::inside;
+    for (;;) {
+      p.live();
+      const std::uint32_t seen = me.read(p["resumed?"]);
+      if ((seen & detail::waiter_word::woken) != 0) return (seen & withdrawn) == 0;
+      me.word().sleep(p["suspended"], seen);
+    }
+  }
+
+  checker_machine::Var<bool> begun_;
+  checker_machine::Var<int> inside_;
+};
+
+/// No wait is ended but by a permit.
+template <class Queue, int Permits>
+class granted_in_room : public suspending_in_room<Queue, Permits> {
+ public:
+  using base = suspending_in_room<Queue, Permits>;
+  using base::base;
+  using typename base::Private;
+  using typename base::Process;
+  void acquire(Process& p, Private& mine) {
+    room_machine::current = &this->room_;
+    if (p.id().value > 0) return this->acquire_one(p, mine, [] { return false; });
+    this->begin(p, mine);
+    p.live(mine.passes_by);
+  }
+};
+
+/// Process 0 ends the wait of process 1 once, as a stop callback does: first it is known, then the waiter is withdrawn.
+/// @tparam Late  wrong: the other way round (T5)
+template <class Queue, int Permits, bool Late = false>
+class cancelled_in_room : public suspending_in_room<Queue, Permits> {
+ public:
+  using base = suspending_in_room<Queue, Permits>;
+  using base::base;
+  using typename base::Private;
+  using typename base::Process;
+  void acquire(Process& p, Private& mine) {
+    room_machine::current = &this->room_;
+    if (p.id().value > 0)
+      return this->acquire_one(p, mine, [&] { return p.id().value == 1 && this->ended_.read(p["ended?"]); });
+    this->begin(p, mine);
+    if (!Late) this->ended_.write(p["end"], true);
+    room_machine::Waiter whom(1);
+    if (this->queue_.withdraw(p, whom)) this->resume(p, 1, withdrawn | detail::waiter_word::woken);
+    if (Late) this->ended_.write(p["end"], true);
+    p.live(mine.passes_by);
+  }
+};
+
+/// Process 0 closes the queue, as basic_semaphore does.
+template <class Queue, int Permits>
+class closed_in_room : public suspending_in_room<Queue, Permits> {
+ public:
+  using base = suspending_in_room<Queue, Permits>;
+  using base::base;
+  using typename base::Private;
+  using typename base::Process;
+  void acquire(Process& p, Private& mine) {
+    room_machine::current = &this->room_;
+    if (p.id().value > 0) return this->acquire_one(p, mine, [&] { return this->ended_.read(p["ended?"]); });
+    this->begin(p, mine);
+    if (!this->ended_.read(p["closed?"])) {
+      this->ended_.write(p["end"], true);
+      this->queue_.remove_permits(p, Permits);
+      this->queue_.withdraw_heavier(p, 0, [&](room_machine::Waiter& w) {
+        w.word().rmw(p["refuse"], [](std::uint32_t v) { return v | withdrawn; });
+      });
+      this->interrupt_threads(p);
+    }
+    p.live(mine.passes_by);
+  }
+};
+
+/// Wrong: whether the wait has ended is asked before the waiter stands in line (T5).
+template <class Queue, int Permits>
+class hasty_in_room : public cancelled_in_room<Queue, Permits> {
+ public:
+  using base = cancelled_in_room<Queue, Permits>;
+  using base::base;
+  using typename base::Private;
+  using typename base::Process;
+  void acquire(Process& p, Private& mine) {
+    if (p.id().value == 0) return base::acquire(p, mine);
+    room_machine::current = &this->room_;
+    const bool ended = this->ended_.read(p["ended?"]);
+    this->acquire_one(p, mine, [ended] { return ended; });
+  }
+};
+
+/// Wrong: who withdraws a waiter resumes it even if somebody else took it out of the line.
+struct resuming_queue : small_queue<room_machine> {
+  using small_queue<room_machine>::small_queue;
+  template <class Waiter>
+  bool withdraw(Process& p, Waiter& me) {
+    small_queue<room_machine>::withdraw(p, me);
+    return true;
+  }
+};
+/// Wrong: a waiter is withdrawn although its process is about to give up by itself.
+struct meddling_queue : small_queue<room_machine> {
+  using small_queue<room_machine>::small_queue;
+  template <class Waiter>
+  bool withdraw(Process& p, Waiter& me) {
+    return this->give_up_at_last(p, room_machine::bucket_of(p, *this), me, false);
+  }
+};
+
+}  // namespace kgate::lab
