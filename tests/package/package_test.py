@@ -44,7 +44,9 @@ class Package(unittest.TestCase):
         for component in ("development", "libraries"):
             run("cmake", "--install", BUILD, "--prefix", cls.prefix, "--component", component)
         include = cls.prefix / "include"
-        cls.headers = sorted(str(h.relative_to(include)) for h in include.rglob("*.hpp"))
+        cls.installed = sorted(str(h.relative_to(include)) for h in include.rglob("*.hpp"))
+        # Those for Asio need it; tests/semaphore compiles them.
+        cls.headers = [h for h in cls.installed if not h.startswith("kgate/asio/")]
 
     @classmethod
     def tearDownClass(cls):
@@ -73,7 +75,7 @@ class Package(unittest.TestCase):
 
     def test_headers_are_there(self):
         ours = sorted(str(h.relative_to(SOURCE / "include")) for h in (SOURCE / "include").rglob("*.hpp"))
-        self.assertEqual(self.headers, ours)
+        self.assertEqual(self.installed, ours)
         self.assertIn("kgate/detail/machine.hpp", self.headers)
 
     def test_find_package(self):

@@ -131,7 +131,9 @@ void count_crowd(kgate::statistics& into, int passages) {
 }
 TEST(semaphore_waiting, is_overtaken_by_nobody_under_fifo) {
   kgate::statistics got;
-  count_crowd<kgate::fifo>(got, 3000);
+  for (int tries = 0; tries < 10 && got.most_admitted_meanwhile == 0;
+       ++tries)  // whether threads meet is up to the machine
+    count_crowd<kgate::fifo>(got, 3000);
   EXPECT_EQ(got.most_overtaken, 0U);
   EXPECT_GT(got.most_admitted_meanwhile, 0U);
   EXPECT_LE(got.most_admitted_meanwhile, crowd + crowd_permits);

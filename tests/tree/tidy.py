@@ -23,6 +23,7 @@ ROOMS = {
     "include/kgate/detail": (["kgate/detail", "kgate/wait_policy.hpp", "kgate/statistics.hpp"], False),
     "include/kgate/algorithms": (["kgate/detail", "!kgate/detail/machines", "kgate/algorithms"], False),
     "include/kgate": (["kgate"], False),
+    "include/kgate/asio": (["kgate"], True),
     "src/catalog": (["kgate", "catalog"], False),
     "src/gate": (["kgate", "gate"], False),
     "src/c": (["kgate", "c"], False),
@@ -34,6 +35,7 @@ ROOMS = {
     "bench": (["kgate", "gate", "cluster", "lab", "bench", "catalog"], True),
     "tests": (["kgate", "gate", "cluster", "lab", "tools", "tests", "catalog"], True),
     "examples": (["kgate"], False),
+    "examples/asio": (["kgate"], True),
 }
 # The files that give the laboratory its algorithms and objects: the only ones below src/lab that may include them.
 INSTANCES = re.compile(r"src/lab/(?:models/\w+|experiments/\w+_queue)\.cpp")

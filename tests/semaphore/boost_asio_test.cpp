@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asynchronous acquire with Boost.Asio; asio_test.cpp has the details.
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <future>
+#include <mutex>
+#include <string>
+
+#include "kgate/asio/boost.hpp"
+
+namespace kgate {
+namespace {
+
+namespace asio = boost::asio;
+using with_boost_asio::async_acquire;
+
+TEST(BoostAsio, CallsBackInOrder) {
+  asio::io_context context;
+  semaphore s(1);
+  std::string order;
+  async_acquire(s, context.get_executor(), [&](boost::system::error_code e) { order += e ? '-' : 'A'; });
+  async_acquire(s, context.get_executor(), [&](boost::system::error_code e) { order += e ? '-' : 'B'; });
+  async_acquire(s, context.get_executor(), 2,
+                [&](boost::system::error_code e) { order += e == asio::error::invalid_argument ? 'c' : '?'; });
+  s.release();
+  context.run();
+  EXPECT_EQ(order, "AcB");
+  s.release();
+}
+TEST(BoostAsio, GivesAFuture) {
+  asio::thread_pool pool(1);
+  semaphore s(1);
+  s.acquire();
+  std::future<void> turn = async_acquire(s, pool.get_executor(), asio::use_future);
+  s.release();
+  turn.get();
+  s.release();
+}
+#if defined(BOOST_ASIO_HAS_CO_AWAIT)
+TEST(BoostAsio, IsAwaited) {
+  asio::io_context context;
+  semaphore s(2);
+  int done = 0;
+  const auto work = [&]() -> asio::awaitable<void> {
+    co_await async_acquire(s, context.get_executor(), asio::use_awaitable);
+    const permit mine(s, std::adopt_lock);
+    ++done;
+  };
+  for (int i = 0; i < 10; ++i) asio::co_spawn(context, work(), asio::detached);
+  context.run();
+  EXPECT_EQ(done, 10);
+  EXPECT_EQ(s.available(), 2);
+}
+#endif
+
+}  // namespace
+}  // namespace kgate
