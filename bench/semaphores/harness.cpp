@@ -187,7 +187,7 @@ struct traits {
 
 template <class Peer>
 peer describe(traits t = {}) {
-  return {Peer::name, t.only_one, t.only_spins, t.one_word, t.first_come, run_chunk<Peer>};
+  return {Peer::name, t.only_one, t.only_spins, t.one_word, t.first_come, false, run_chunk<Peer>};
 }
 
 }  // namespace
@@ -197,6 +197,7 @@ std::vector<peer> all_peers() {
       describe<xadd_pair>({.only_spins = true}),
       describe<kgate_fifo>({.first_come = true}),
       describe<kgate_throughput>(),
+      describe<kgate_slots>({.first_come = true}),
       describe<std_semaphore>({.one_word = true}),
       describe<posix_semaphore>({.one_word = true}),
       describe<named_semaphore>({.one_word = true}),

@@ -14,6 +14,7 @@ namespace kgate::bench {
 struct cell {
   std::string id;
   int threads = 1;
+  int coroutines = 0;  ///< of one thread, instead of threads
   int k = 1;
   int inside_ns = 0;         ///< computing inside
   int asleep_inside_us = 0;  ///< sleeping inside
@@ -40,10 +41,12 @@ struct peer {
   bool only_spins = false;  ///< not for more threads than processors
   bool one_word = false;    ///< keeps its permits in one word and blocks in user space
   bool first_come = false;  ///< FIFO
+  bool coroutines = false;  ///< for coroutines instead of threads
   std::function<sample(const cell&)> run;
 };
 
 std::vector<peer> all_peers();
+std::vector<peer> coroutine_peers();
 
 /// peer.run(what) in a child, which is ended after `limit` seconds.
 sample run_guarded(const peer& who, const cell& what, double limit);

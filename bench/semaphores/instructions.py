@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-PEERS = ["floor: xadd pair", "kgate fifo", "kgate throughput", "moodycamel", "std::counting_semaphore", "sem_t",
+PEERS = ["floor: xadd pair", "kgate fifo", "kgate throughput", "kgate slots", "moodycamel", "std::counting_semaphore", "sem_t",
          "boost interprocess", "k robust mutexes", "mutex+condvar barging", "mutex+condvar FIFO", "absl::Mutex"]
 
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// semaphores [--rounds R] [--cell TEXT] [--peer TEXT]... [--json FILE] | --alone PEER OPERATIONS
+/// semaphores [--rounds R] [--cell TEXT] [--peer TEXT]... [--json FILE] [--require] | --alone PEER OPERATIONS
 ///
 /// Measures kgate::semaphore and its peers in the same run: for each cell, R rounds in which every peer gets a short
-/// chunk in turn. --cell and --peer keep what contains the text. --alone only calls enter and leave, for counting
-/// instructions.
+/// chunk in turn. --cell and --peer keep what contains the text. --require ends with the ratios that the documents
+/// promise, and with exit code 1 if one is missed. --alone only calls enter and leave, for counting instructions.
 
 #include <algorithm>
 #include <cstdio>
@@ -15,6 +15,7 @@
 
 #include "peers.hpp"
 #include "report.hpp"
+#include "requirements.hpp"
 
 namespace {
 
@@ -41,6 +42,7 @@ std::vector<cell> all_cells() {
                          .inside_ns = 1000,
                          .seconds = 0.1,
                          .count_overtakings = overtakings});
+  cells.push_back({.id = "hand-over 100 coroutines", .coroutines = 100, .k = 1, .seconds = 0.05});
   cells.push_back(
       {.id = "long waits: 4 threads k=1 2 ms", .threads = 4, .k = 1, .asleep_inside_us = 2000, .seconds = 0.3});
   return cells;
@@ -56,11 +58,11 @@ bool alone(std::string_view name, int operations) {
 
 int count_alone(std::string_view name, int operations) {
   const bool known = alone<xadd_pair>(name, operations) || alone<kgate_fifo>(name, operations) ||
-                     alone<kgate_throughput>(name, operations) || alone<std_semaphore>(name, operations) ||
-                     alone<posix_semaphore>(name, operations) || alone<boost_semaphore>(name, operations) ||
-                     alone<moodycamel_semaphore>(name, operations) || alone<condvar_barging>(name, operations) ||
-                     alone<condvar_fifo>(name, operations) || alone<absl_semaphore>(name, operations) ||
-                     alone<robust_mutexes>(name, operations);
+                     alone<kgate_throughput>(name, operations) || alone<kgate_slots>(name, operations) ||
+                     alone<std_semaphore>(name, operations) || alone<posix_semaphore>(name, operations) ||
+                     alone<boost_semaphore>(name, operations) || alone<moodycamel_semaphore>(name, operations) ||
+                     alone<condvar_barging>(name, operations) || alone<condvar_fifo>(name, operations) ||
+                     alone<absl_semaphore>(name, operations) || alone<robust_mutexes>(name, operations);
   return known ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -75,6 +77,7 @@ int main(int argc, char** argv) {
   int rounds = 15;
   std::vector<std::string> cell_parts, peer_parts;
   std::string json;
+  bool require = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view option = argv[i];
     if (option == "--alone" && i + 2 < argc) return count_alone(argv[i + 1], std::atoi(argv[i + 2]));
@@ -86,20 +89,24 @@ int main(int argc, char** argv) {
       peer_parts.emplace_back(argv[++i]);
     } else if (i + 1 < argc && option == "--json") {
       json = argv[++i];
+    } else if (option == "--require") {
+      require = true;
     } else {
-      std::fprintf(stderr, "usage: semaphores [--rounds R] [--cell TEXT] [--peer TEXT]... [--json FILE]\n");
+      std::fprintf(stderr, "usage: semaphores [--rounds R] [--cell TEXT] [--peer TEXT]... [--json FILE] [--require]\n");
       return 2;
     }
   }
   const context here = this_context();
   print(here);
-  const std::vector<peer> peers = all_peers();
+  std::vector<peer> peers = all_peers();
+  for (peer& one : coroutine_peers()) peers.push_back(std::move(one));
   std::vector<result> results;
   for (const cell& what : all_cells()) {
     if (!contains_any(what.id, cell_parts)) continue;
     result r{what, {}};
     for (const peer& who : peers)
-      if (contains_any(who.name, peer_parts) && !(who.only_one && what.k > 1) && !(who.only_spins && what.threads > 2))
+      if (contains_any(who.name, peer_parts) && who.coroutines == (what.coroutines > 0) &&
+          !(who.only_one && what.k > 1) && !(who.only_spins && what.threads > 2))
         r.all.push_back({&who, {}, 0});
     // Chunks in which a thread lost its processor are taken again, in a busy system up to a limit.
     const auto wanting = [&](const series& s) {
@@ -119,5 +126,5 @@ int main(int argc, char** argv) {
     results.push_back(std::move(r));
   }
   if (!json.empty()) write_json(json, here, results);
-  return 0;
+  return require && !meets_requirements(results) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "kgate/semaphore.hpp"
+#include "kgate/slots.hpp"
 #include "kgate/wait_policy.hpp"
 
 namespace kgate::bench {
@@ -54,6 +55,14 @@ struct kgate_fifo : ours<basic_semaphore<fifo>> {
   static constexpr const char* name = "kgate fifo";
   using ours::ours;
   using counting = ours_counting<fifo>;
+};
+struct kgate_slots {
+  static constexpr const char* name = "kgate slots";
+  explicit kgate_slots(int k) : s(k) {}
+  void enter() { number = s.acquire(); }
+  void leave() { s.release(number); }
+  slots s;
+  static inline thread_local std::ptrdiff_t number = 0;
 };
 struct kgate_throughput : ours<basic_semaphore<bounded_overtaking<>>> {
   static constexpr const char* name = "kgate throughput";

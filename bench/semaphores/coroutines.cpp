@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coroutines of one thread that hand a permit to each other.
+#include <chrono>
+#include <condition_variable>
+#include <coroutine>
+#include <ctime>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "harness.hpp"
+#include "kgate/async.hpp"
+
+namespace kgate::bench {
+namespace {
+
+/// What one writes in twenty lines: a mutex, a count and those who wait.
+class mutex_and_deque {
+ public:
+  explicit mutex_and_deque(int k) : free_(k) {}
+  auto async_acquire() {
+    struct awaiter : std::suspend_always {
+      mutex_and_deque& from;
+      bool await_suspend(std::coroutine_handle<> h) const {
+        const std::lock_guard locked(from.mutex_);
+        if (from.free_ > 0) return --from.free_, false;
+        from.waiting_.push_back(h);
+        return true;
+      }
+    };
+    return awaiter{{}, *this};
+  }
+  void release() {
+    {
+      const std::lock_guard locked(mutex_);
+      if (waiting_.empty()) return static_cast<void>(++free_);
+      ready_.push_back(waiting_.front());
+      waiting_.pop_front();
+    }
+    if (running_) return;  // in a coroutine that was resumed here: the stack need not grow
+    running_ = true;
+    for (; !ready_.empty(); ready_.pop_front()) ready_.front().resume();
+    running_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  int free_;
+  std::deque<std::coroutine_handle<>> waiting_;
+  static inline thread_local std::deque<std::coroutine_handle<>> ready_;
+  static inline thread_local bool running_ = false;
+};
+
+struct detached {
+  struct promise_type {
+    detached get_return_object() noexcept { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { std::terminate(); }
+  };
+};
+
+template <class Semaphore>
+detached pass_on(Semaphore& s, const bool& end, double& passages) {
+  while (!end) {
+    co_await s.async_acquire();
+    ++passages;
+    s.release();
+  }
+}
+/// Ends it after a while, from within: one coroutine of the crowd looks at the clock.
+template <class Semaphore>
+detached end_after(Semaphore& s, std::chrono::steady_clock::time_point when, bool& end) {
+  while (!end) {
+    co_await s.async_acquire();
+    end = std::chrono::steady_clock::now() >= when;
+    s.release();
+  }
+}
+
+/// Of this thread: it never waits, so time that others had the processor does not count.
+double processor_seconds() {
+  std::timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+template <class Semaphore>
+sample run(const cell& what) {
+  using clock = std::chrono::steady_clock;
+  std::jthread another([](std::stop_token stop) {  // or the C library would leave out what only threads need
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock locked(mutex);
+    never.wait(locked, stop, [] { return false; });
+  });
+  Semaphore s(what.k);
+  bool end = false;
+  sample got;
+  for (int i = 0; i < what.k; ++i) {
+    auto taken = s.async_acquire();
+    if (!taken.await_ready()) static_cast<void>(taken.await_suspend(std::noop_coroutine()));
+  }
+  for (int i = 0; i < what.coroutines; ++i) pass_on(s, end, got.operations);
+  const auto length = std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(what.seconds));
+  end_after(s, clock::now() + length, end);
+  const double before = processor_seconds();
+  for (int i = 0; i < what.k; ++i) s.release();
+  got.seconds = got.cpu_seconds = processor_seconds() - before;
+  got.done = true;
+  return got;
+}
+
+}  // namespace
+
+std::vector<peer> coroutine_peers() {
+  const auto described = [](const char* name, sample (*run)(const cell&)) {
+    return peer{.name = name, .first_come = true, .coroutines = true, .run = run};
+  };
+  return {described("kgate coroutines", run<semaphore>), described("mutex and deque", run<mutex_and_deque>)};
+}
+
+}  // namespace kgate::bench

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "requirements.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
+namespace kgate::bench {
+namespace {
+
+/// In this cell, `ours` is at least so many times as fast as `peer`; or, without a peer, does so many operations a second.
+struct requirement {
+  std::string_view cell;
+  std::string_view ours;
+  std::string_view peer;  ///< "one word": the best of those; empty: none
+  double at_least;
+};
+
+constexpr requirement requirements[] = {
+    {"alone k=1", "kgate fifo", "floor: xadd pair", 1 / 1.1},
+    {"alone k=4", "kgate fifo", "floor: xadd pair", 1 / 1.1},
+    {"alone k=4", "kgate slots", "floor: xadd pair", 1 / 1.6},
+    {"pair k=1 empty", "kgate fifo", "one word", 1.8},
+    {"pair k=1 200 ns", "kgate fifo", "one word", 0.96},
+    {"pair k=2 empty", "kgate fifo", "one word", 1.3},
+    {"pair k=2 200 ns", "kgate fifo", "one word", 0.96},
+    {"crowd 16 threads k=1", "kgate fifo", "semop", 1.0},
+    {"crowd 16 threads k=2", "kgate fifo", "semop", 2.0},
+    {"crowd 16 threads k=4", "kgate fifo", "semop", 2.0},
+    {"crowd 16 threads k=4", "kgate slots", "kgate fifo", 0.95},
+    {"crowd 64 threads k=1", "kgate fifo", "semop", 0.95},
+    {"crowd 64 threads k=2", "kgate fifo", "semop", 0.95},
+    {"crowd 64 threads k=4", "kgate fifo", "semop", 0.95},
+    {"crowd 64 threads k=4", "kgate slots", "kgate fifo", 0.95},
+    {"crowd 16 threads k=2", "kgate throughput", "sem_t", 2.0},
+    {"crowd 64 threads k=2", "kgate throughput", "sem_t", 2.0},
+    {"hand-over 100 coroutines", "kgate coroutines", "", 15e6},
+    {"hand-over 100 coroutines", "kgate coroutines", "mutex and deque", 2.0},
+};
+
+const series* find(const result& r, std::string_view name) {
+  const series* found = nullptr;
+  for (const series& s : r.all)
+    if (name == "one word" ? s.who->one_word && (found == nullptr || s.rate() > found->rate()) : s.who->name == name)
+      found = &s;
+  return found;
+}
+
+}  // namespace
+
+bool meets_requirements(const std::vector<result>& results) {
+  bool all = true;
+  std::printf("\nrequired\n");
+  for (const requirement& wanted : requirements)
+    for (const result& r : results) {
+      const series* const ours = r.what.id == wanted.cell ? find(r, wanted.ours) : nullptr;
+      const series* const peer = r.what.id == wanted.cell && !wanted.peer.empty() ? find(r, wanted.peer) : nullptr;
+      if (ours == nullptr || (peer == nullptr && !wanted.peer.empty())) continue;
+      const double got = peer != nullptr ? ours->rate() / std::max(peer->rate(), 1.0) : ours->rate();
+      const bool met = got >= wanted.at_least;
+      all = all && met;
+      const std::string than = peer != nullptr ? "times " + peer->who->name : "a second";
+      std::printf("  %-28s %-18s %10.3g %-34s wanted %.3g%s\n", r.what.id.c_str(), ours->who->name.c_str(), got,
+                  than.c_str(), wanted.at_least, met ? "" : "  MISSED");
+    }
+  return all;
+}
+
+}  // namespace kgate::bench
