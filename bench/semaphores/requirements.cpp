@@ -8,7 +8,7 @@
 namespace kgate::bench {
 namespace {
 
-/// In this cell, `ours` is at least so many times as fast as `peer`; or, without a peer, does so many operations a second.
+/// In this cell, `ours` is at least so many times as fast as `peer`, or without one does so many operations a second.
 struct requirement {
   std::string_view cell;
   std::string_view ours;

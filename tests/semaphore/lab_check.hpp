@@ -34,7 +34,8 @@ check_result verdicts(int N, int k, int passages, int crashes, std::vector<std::
 }
 
 inline std::string text(const check_result& r) {
-  std::string all = std::to_string(r.states) + " states";
+  std::string all = std::to_string(r.states) + " states" + (r.why.empty() ? "" : " (" + r.why + ")");
+  if (!r.audit.difference.empty()) all += " (" + r.audit.difference + ")";
   for (const property_result& one : r.properties) all += ", " + one.name + " " + to_string(one.is);
   return all;
 }

@@ -107,9 +107,7 @@ class resized_in_room : public in_room<Queue> {
       return;
     }
     const bool late = (ghost_.read(p["late"]) & fewer) != 0;
-    const auto expired = [&] { return Impatient && wants_to_give_up(p, mine, coin_); };
-    while (!this->queue_.enter(p, mine, 1) && !this->queue_.wait(p, mine, expired)) {
-    }
+    queue_up(p, mine);
     const std::uint8_t before = ghost_.rmw(p["in"], [late](std::uint8_t g) { return entered(g, late); });
     if ((before & fewer) != 0 && ((before & alone) != 0 || (late && (before & count) != 0)))
       throw broken("admitted while others than k have not left");
@@ -129,6 +127,13 @@ class resized_in_room : public in_room<Queue> {
 
  private:
   using word = typename Queue::word;
+  /// In a frame of its own, so that whether it came late is not forgotten.
+  void queue_up(Process& p, Private& mine) {
+    [[maybe_unused]] auto frame = p.frame();
+    const auto expired = [&] { return Impatient && wants_to_give_up(p, mine, coin_); };
+    while (!this->queue_.enter(p, mine, 1) && !this->queue_.wait(p, mine, expired)) {
+    }
+  }
   static constexpr std::uint8_t fewer = 0x80, alone = 0x40, count = 0x0f;
   static std::uint8_t entered(std::uint8_t g, bool late) {
     return static_cast<std::uint8_t>((g + 1) | (late && (g & fewer) != 0 ? alone : 0));
