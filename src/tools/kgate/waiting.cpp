@@ -127,6 +127,9 @@ int failed_entry(entry why, const request& options, const gate_request& asked) {
 
 /// A gate that exists keeps what it was created with: whoever asks for something else learns of it.
 void compare_with_options(const request& options, const gate_request& asked, core& gate) {
+  static std::vector<std::string> compared;  // `kgate hold` opens its gate twice
+  if (std::find(compared.begin(), compared.end(), asked.name) != compared.end()) return;
+  compared.push_back(asked.name);
   const std::string start = "gate '" + asked.name + "' exists already: ";
   const std::uint32_t overtakings = gate.cells().map().header.overtakings;
   if (options.overtake >= 0 && overtakings != static_cast<unsigned>(options.overtake))
@@ -260,7 +263,7 @@ int open_gate(const request& options, const gate_request& asked, core& gate) {
     complain(failure, options);
     return failure.code == gate_errc::bad_name ? exit_usage : exit_error;
   }
-  compare_with_options(options, asked, gate);
+  if (options.overtake >= 0 || options.mode >= 0 || !options.group.empty()) compare_with_options(options, asked, gate);
   return 0;
 }
 

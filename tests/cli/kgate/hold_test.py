@@ -82,6 +82,11 @@ class Hold(Case):
         self.assertEqual(done.returncode, 1)
         self.assertIn("keeps no slot", done.stderr)
 
+    def test_a_warning_is_given_once(self):
+        begin = 'exec 9<"$(kgate hold -n g -k 1 --overtake 1 --path)" || exit 9\n'
+        done = self.script(begin + "kgate hold -n g --overtake 2 --fd 9")
+        self.assertEqual(done.stderr.count("--overtake 2 changes nothing, it has 1"), 1, done.stderr)
+
     def test_time_outs(self):
         self.hold("g", "1")
         begin = self.OPEN.replace("-k 2", "-k 1")

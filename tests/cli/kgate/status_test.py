@@ -179,12 +179,15 @@ class Status(Case):
     def test_top_survives_being_stopped(self):
         self.hold("gpu", "1")
         with Terminal(self, "bash --norc -i") as terminal:
+            terminal.keys("echo be''fore", "Enter")
+            terminal.until("before")
             terminal.keys(f"{KGATE} top", "Enter")
             terminal.until("gpu: 1 of 1 slots taken")
+            self.assertNotIn("before", terminal.text())
             terminal.keys("C-z")
             terminal.until("Stopped")
-            terminal.keys("stty -a | grep -c -- -icanon", "Enter")
-            terminal.until(r"\n0\n")
+            self.assertIn("before", terminal.text())  # the shell's own screen is back
+            self.assertNotIn("gpu: 1 of 1", terminal.text())
             terminal.keys("fg", "Enter")
             terminal.until("gpu: 1 of 1 slots taken")
             terminal.keys("q")
