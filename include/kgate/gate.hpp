@@ -105,7 +105,7 @@ class gate {
 
   /// Waits for `weight` permits. FIFO from the moment it queues up, which it puts off by up to 2 ms while others come
   /// and go quickly; and so a heavy request at the head holds up light ones behind it. Throws gate_error if
-  /// the gate is removed meanwhile, or damaged, or weight is not in 1..slots().
+  /// the gate is removed meanwhile, or damaged, somebody cancels the wait, or weight is not in 1..slots().
   [[nodiscard("the permit leaves when it is destroyed")]] permit enter(int weight = 1);
   /// The same until `stop` is requested; nothing then.
   [[nodiscard]] std::optional<permit> enter(std::stop_token stop, int weight = 1);

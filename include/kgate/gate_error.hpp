@@ -21,7 +21,8 @@ enum class gate_errc {
   too_many,        ///< more participants than a gate can have
   removed,         ///< the gate was removed while it was used
   forked,          ///< the object belongs to the process that forked this one, which must open the gate itself
-  system           ///< the system refused; the message has its words
+  system,          ///< the system refused; the message has its words
+  cancelled        ///< somebody took the waiter out of the queue (kgate cancel)
 };
 
 /// What a failed call reports: a code to act on and a sentence for people, which names what to do next.

@@ -64,7 +64,8 @@ typedef enum kgate_result {
   KGATE_TOO_MANY = 16,       /**< more participants than a gate can have */
   KGATE_REMOVED = 17,        /**< the gate was removed while it was used */
   KGATE_FORKED = 18,         /**< the object belongs to the process that forked this one */
-  KGATE_SYSTEM = 19          /**< the system refused; kgate_last_error() has its words */
+  KGATE_SYSTEM = 19,         /**< the system refused; kgate_last_error() has its words */
+  KGATE_CANCELLED = 20       /**< somebody took the waiter out of the queue (kgate cancel) */
 } kgate_result;
 
 /** "0.1.0": the version of the library that runs. */

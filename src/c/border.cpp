@@ -45,6 +45,8 @@ kgate_result code_of(gate_errc code) noexcept {
       return KGATE_FORKED;
     case gate_errc::system:
       return KGATE_SYSTEM;
+    case gate_errc::cancelled:
+      return KGATE_CANCELLED;
   }
   return KGATE_SYSTEM;
 }
@@ -126,6 +128,8 @@ const char* kgate_result_text(int code) {
       return "it belongs to the parent process";
     case KGATE_SYSTEM:
       return "the system refused";
+    case KGATE_CANCELLED:
+      return "taken out of the queue by somebody";
     default:
       return "unknown result";
   }

@@ -251,6 +251,9 @@ bool gate::member::enter_until(std::int64_t deadline_ns, int weight, const std::
   *guess_ = 0;  // an exception leaves none behind
   const entry result = owner_->core.enter(mine, weight, how, became);
   out_ = mine.out;
+  // Not by its own stop token: somebody took it out of the queue, which a caller that waits for ever must learn.
+  if (result == entry::cancelled && (cancelled == nullptr || !cancelled->load()))
+    throw gate_error({gate_errc::cancelled, "a waiter at gate '" + owner_->name + "' was cancelled by somebody"});
   inside_ = is_inside(result, owner_->name, owner_->core);
   guess(became);
   return inside_;

@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "gate/core.hpp"
 #include "gate/faults/scratch.hpp"
 
 namespace kgate {
@@ -41,6 +42,74 @@ TEST(gate, gives_the_lowest_free_slot) {
   a.release();
   gate::permit c = g.enter();
   EXPECT_EQ(c.slot(), 0);
+}
+
+/// What `kgate pause`, `resume` and `cancel` do.
+class administrator {
+ public:
+  administrator(const scratch& where, const char* name) {
+    detail::gates::location place;
+    place.directory = where.path();
+    EXPECT_FALSE(gate_.open(name, 0, place));
+    EXPECT_FALSE(gate_.join("administrator", mine_));
+  }
+  void set_paused(bool paused) { gate_.set_paused(mine_, paused); }
+  bool dismiss_first_waiter() {
+    const detail::gates::snapshot seen = detail::gates::take_snapshot(gate_.cells().map());
+    return !seen.waiters.empty() && gate_.dismiss(seen.waiters.front());
+  }
+
+ private:
+  detail::gates::core gate_;
+  detail::gates::membership mine_;
+};
+
+TEST(gate, nobody_enters_a_paused_gate_by_any_path) {
+  const scratch where;
+  gate g = where.open("g", 2);
+  gate::member inside = g.join(), often = g.join();
+  inside.enter();
+  for (int i = 0; i < 3; ++i) {  // so that the next one is the shortest path
+    often.enter();
+    often.leave();
+  }
+  administrator admin(where, "g");
+  admin.set_paused(true);
+  EXPECT_FALSE(often.try_enter());
+  EXPECT_EQ(g.slots(), 2);
+  inside.leave();
+  EXPECT_FALSE(inside.try_enter());
+  EXPECT_FALSE(often.try_enter_for(20ms));
+  EXPECT_TRUE(g.status().holders.empty());
+  admin.set_paused(false);
+  EXPECT_TRUE(often.try_enter());
+  EXPECT_TRUE(inside.try_enter());
+  often.leave();
+  inside.leave();
+  expect_whole(where, "g", 2);
+}
+
+TEST(gate, a_waiter_that_somebody_cancels_is_not_inside) {
+  const scratch where;
+  gate g = where.open("g", 1);
+  std::optional<gate::permit> holder = g.enter();
+  std::atomic<int> code{-1};
+  std::thread waiter([&] {
+    gate mine = where.open("g");
+    try {
+      const gate::permit permit = mine.enter();
+      code = 0;
+    } catch (const gate_error& error) {
+      code = static_cast<int>(error.code());
+    }
+  });
+  until_waiting(g, 1);
+  administrator admin(where, "g");
+  EXPECT_TRUE(admin.dismiss_first_waiter());
+  waiter.join();
+  EXPECT_EQ(code.load(), static_cast<int>(gate_errc::cancelled));
+  holder.reset();
+  expect_whole(where, "g", 1);
 }
 
 TEST(gate, tokens_grow) {
