@@ -42,7 +42,7 @@ class WithLibrary(build_ext):
 
     def build_extension(self, ext):
         if not os.environ.get("KGATE_SYSTEM"):
-            root = Path(os.path.relpath(TREE, HERE))
+            root = TREE  # absolute, so that objects come to lie below the build folder
             folders = [str(root / "include"), str(root / "src")]
             ext.include_dirs += folders
             ext.language = "c++"

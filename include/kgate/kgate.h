@@ -82,8 +82,8 @@ KGATE_API void kgate_stop_request(kgate_stop* stop);
 KGATE_API int kgate_stop_requested(const kgate_stop* stop);
 KGATE_API void kgate_stop_destroy(kgate_stop* stop);
 
-/** As time limit: none. Limits are nanoseconds from the call; 0 is now or not at all. */
-#define KGATE_FOREVER ((int64_t)-1)
+/** As time limit: none. Limits are nanoseconds from the call; 0 and less is now or not at all. */
+#define KGATE_FOREVER INT64_MAX
 
 /* ---- gates between processes ---- */
 

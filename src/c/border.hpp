@@ -47,11 +47,7 @@ int guarded(Work&& work) noexcept {
   }
 }
 
-/// A time limit of the C interface for functions that take durations; KGATE_FOREVER and other negative ones are the
-/// longest there is.
-inline std::chrono::nanoseconds limit_of(std::int64_t nanoseconds) noexcept {
-  return nanoseconds < 0 ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds(nanoseconds);
-}
+static_assert(std::chrono::nanoseconds::max().count() == KGATE_FOREVER);
 inline std::stop_token token_of(const kgate_stop* stop) noexcept {
   return stop == nullptr ? std::stop_token() : stop->source.get_token();
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gates of the C interface.
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,9 +22,17 @@ struct kgate_gate {
 };
 struct kgate_member {
   kgate::gate::member member;
+  pid_t process = getpid();  ///< that joined
 };
 
 namespace {
+
+/// What to say to a member that is, or is not, inside.
+int wrong_side(const kgate_member* member) {
+  if (member == nullptr) return failed(KGATE_INVALID);
+  if (member->process != getpid()) return failed(KGATE_FORKED);
+  return failed(KGATE_INVALID, member->member.inside() ? "the member is inside already" : "the member is not inside");
+}
 
 /// A status with what its pointers lead to.
 struct kept_status : kgate_status {
@@ -52,6 +64,18 @@ kgate::gate_options options_of(const kgate_gate_options* from) {
   return to;
 }
 
+/// Why options are refused, if they are.
+const char* unfit(const kgate::gate_options& wanted, const kgate_gate_options* given) {
+  if (given != nullptr && given->directory != nullptr && wanted.directory.empty() && *given->directory == '\0')
+    return "kgate_gate_options: directory has no name; null is the user's own";
+  if ((wanted.mode & ~0777U) != 0 || (wanted.mode & 0600U) != 0600U)
+    return "kgate_gate_options: mode must let the owner read and write, and beyond 0777 there is nothing";
+  if (wanted.group < -1) return "kgate_gate_options: group is a number of one, or -1";
+  if (wanted.overtakings > static_cast<unsigned>(std::numeric_limits<int>::max()))
+    return "kgate_gate_options: overtakings are too many";
+  return nullptr;
+}
+
 }  // namespace
 
 int kgate_gate_open(kgate_gate** gate, const char* name, int slots, const kgate_gate_options* options) {
@@ -59,8 +83,10 @@ int kgate_gate_open(kgate_gate** gate, const char* name, int slots, const kgate_
   if (options != nullptr && (options->size < sizeof(std::size_t) || options->size > 4096))
     return failed(KGATE_INVALID, "kgate_gate_options: size is not set; begin with KGATE_GATE_OPTIONS_INIT");
   return guarded([&] {
-    *gate = new kgate_gate{kgate::gate(name, slots, options_of(options))};
-    return KGATE_OK;
+    const kgate::gate_options wanted = options_of(options);
+    if (const char* const wrong = unfit(wanted, options)) return failed(KGATE_INVALID, wrong);
+    *gate = new kgate_gate{kgate::gate(name, slots, wanted)};
+    return static_cast<int>(KGATE_OK);
   });
 }
 void kgate_gate_close(kgate_gate* gate) {
@@ -89,7 +115,7 @@ int kgate_gate_remove(kgate_gate* gate, int forced) {
 int kgate_gate_join(kgate_gate* gate, kgate_member** member) {
   if (gate == nullptr || member == nullptr) return failed(KGATE_INVALID);
   return guarded([&] {
-    *member = new kgate_member{gate->gate.join()};
+    *member = new kgate_member{.member = gate->gate.join()};
     return KGATE_OK;
   });
 }
@@ -99,38 +125,41 @@ void kgate_part(kgate_member* member) {
 }
 int kgate_enter(kgate_member* member, int weight) { return kgate_enter_within(member, weight, KGATE_FOREVER, nullptr); }
 int kgate_enter_within(kgate_member* member, int weight, int64_t nanoseconds, kgate_stop* stop) {
-  if (member == nullptr || member->member.inside()) return failed(KGATE_INVALID);
+  if (member == nullptr || member->member.inside()) return wrong_side(member);
   return guarded([&]() -> int {
     kgate::gate::member& m = member->member;
-    if (nanoseconds < 0 && stop == nullptr) {
+    if (nanoseconds == KGATE_FOREVER && stop == nullptr) {
       m.enter(weight);
       return KGATE_OK;
     }
     if (m.try_enter(weight)) return KGATE_OK;
-    if (nanoseconds == 0) return failed(KGATE_TIMED_OUT);
-    const bool got = stop == nullptr ? m.try_enter_for(limit_of(nanoseconds), weight)
-                                     : m.try_enter_for(token_of(stop), limit_of(nanoseconds), weight);
+    if (nanoseconds <= 0) return failed(KGATE_TIMED_OUT);
+    const bool got = stop == nullptr ? m.try_enter_for(std::chrono::nanoseconds(nanoseconds), weight)
+                                     : m.try_enter_for(token_of(stop), std::chrono::nanoseconds(nanoseconds), weight);
     return got ? KGATE_OK : gave_up(stop);
   });
 }
 int kgate_leave(kgate_member* member) {
-  if (member == nullptr || !member->member.inside()) return failed(KGATE_INVALID);
+  if (member == nullptr || !member->member.inside()) return wrong_side(member);
   return guarded([&] {
     member->member.leave();
     return KGATE_OK;
   });
 }
-int kgate_inside(const kgate_member* member) { return member != nullptr && member->member.inside() ? 1 : 0; }
+int kgate_inside(const kgate_member* member) {
+  return member != nullptr && member->member.inside() && member->process == getpid() ? 1 : 0;
+}
 int kgate_slot(kgate_member* member, int* slot) {
-  if (member == nullptr || slot == nullptr || !member->member.inside()) return failed(KGATE_INVALID);
+  if (slot == nullptr) return failed(KGATE_INVALID);
+  if (member == nullptr || !member->member.inside()) return wrong_side(member);
   return guarded([&] {
     *slot = member->member.slot();
     return KGATE_OK;
   });
 }
 int kgate_slots_of(kgate_member* member, int* slots, size_t room, size_t* count) {
-  if (member == nullptr || (slots == nullptr && room > 0) || count == nullptr || !member->member.inside())
-    return failed(KGATE_INVALID);
+  if ((slots == nullptr && room > 0) || count == nullptr) return failed(KGATE_INVALID);
+  if (member == nullptr || !member->member.inside()) return wrong_side(member);
   return guarded([&] {
     const std::vector<int> all = member->member.slots();
     std::copy_n(all.begin(), std::min(room, all.size()), slots);
@@ -139,7 +168,8 @@ int kgate_slots_of(kgate_member* member, int* slots, size_t room, size_t* count)
   });
 }
 int kgate_token(kgate_member* member, uint64_t* token) {
-  if (member == nullptr || token == nullptr || !member->member.inside()) return failed(KGATE_INVALID);
+  if (token == nullptr) return failed(KGATE_INVALID);
+  if (member == nullptr || !member->member.inside()) return wrong_side(member);
   return guarded([&] {
     *token = member->member.token();
     return KGATE_OK;

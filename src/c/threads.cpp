@@ -50,8 +50,8 @@ int kgate_acquire_within(kgate_semaphore* semaphore, ptrdiff_t permits, int64_t 
   if (semaphore == nullptr || !weight_fits(permits)) return failed(KGATE_INVALID);
   if (semaphore->permits.try_acquire(permits)) return KGATE_OK;
   return guarded([&]() -> int {
-    const bool got =
-        nanoseconds != 0 && semaphore->permits.try_acquire_for(token_of(stop), limit_of(nanoseconds), permits);
+    const bool got = nanoseconds > 0 &&
+                     semaphore->permits.try_acquire_for(token_of(stop), std::chrono::nanoseconds(nanoseconds), permits);
     return got ? KGATE_OK : refusal(*semaphore, permits, stop);
   });
 }
@@ -100,9 +100,9 @@ int kgate_slots_acquire(kgate_slots* slots, ptrdiff_t* slot) {
 int kgate_slots_acquire_within(kgate_slots* slots, ptrdiff_t* slot, int64_t nanoseconds, kgate_stop* stop) {
   if (slots == nullptr || slot == nullptr) return failed(KGATE_INVALID);
   return guarded([&]() -> int {
-    const std::optional<std::ptrdiff_t> got = nanoseconds == 0
-                                                  ? slots->slots.try_acquire()
-                                                  : slots->slots.try_acquire_for(token_of(stop), limit_of(nanoseconds));
+    const std::optional<std::ptrdiff_t> got =
+        nanoseconds <= 0 ? slots->slots.try_acquire()
+                         : slots->slots.try_acquire_for(token_of(stop), std::chrono::nanoseconds(nanoseconds));
     if (!got) return slots->slots.closed() ? failed(KGATE_CLOSED) : gave_up(stop);
     *slot = *got;
     return KGATE_OK;

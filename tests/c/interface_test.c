@@ -73,6 +73,8 @@ static void gate_life(void) {
   OK(kgate_token(b, &second));
   CHECK(second > first);
   CHECK(kgate_enter_within(c, 1, 0, NULL) == KGATE_TIMED_OUT);
+  CHECK(kgate_enter_within(c, 1, -1, NULL) == KGATE_TIMED_OUT &&
+        kgate_enter_within(c, 1, INT64_MIN, NULL) == KGATE_TIMED_OUT);
   CHECK(kgate_enter_within(c, 1, 2 * millisecond, NULL) == KGATE_TIMED_OUT);
   CHECK(kgate_gate_remove(gate, 0) == KGATE_IN_USE);
 
@@ -114,8 +116,22 @@ static void gate_errors(void) {
   kgate_gate_options options = KGATE_GATE_OPTIONS_INIT;
   options.size = 1;
   CHECK(kgate_gate_open(&gate, "errors", 1, &options) == KGATE_INVALID);
-  CHECK(gate == NULL);
   options.size = sizeof options;
+  options.mode = 04755;
+  CHECK(kgate_gate_open(&gate, "errors", 1, &options) == KGATE_INVALID);
+  options.mode = 0200;
+  CHECK(kgate_gate_open(&gate, "errors", 1, &options) == KGATE_INVALID);
+  options.mode = 0600;
+  options.group = -2;
+  CHECK(kgate_gate_open(&gate, "errors", 1, &options) == KGATE_INVALID);
+  options.group = -1;
+  options.overtakings = 0xFFFFFFFFU;
+  CHECK(kgate_gate_open(&gate, "errors", 1, &options) == KGATE_INVALID);
+  options.overtakings = 0;
+  options.directory = "";
+  CHECK(kgate_gate_open(&gate, "errors", 1, &options) == KGATE_INVALID);
+  options.directory = NULL;
+  CHECK(gate == NULL);
   options.command = "somebody";
   OK(kgate_gate_open(&gate, "errors", 1, &options));
   kgate_gate* other = NULL;
@@ -205,6 +221,7 @@ static void semaphore_life(void) {
   CHECK(kgate_acquire(s, 4) == KGATE_TOO_HEAVY && kgate_acquire_within(s, 4, 0, NULL) == KGATE_TOO_HEAVY);
   OK(kgate_acquire(s, 2));
   CHECK(kgate_acquire_within(s, 2, 0, NULL) == KGATE_TIMED_OUT);
+  CHECK(kgate_acquire_within(s, 2, -5, NULL) == KGATE_TIMED_OUT);
   CHECK(kgate_acquire_within(s, 2, millisecond, NULL) == KGATE_TIMED_OUT);
   OK(kgate_release(s, 2));
   OK(kgate_release(s, 0));
@@ -235,7 +252,7 @@ static void slots_life(void) {
   OK(kgate_slots_acquire(s, &a));
   OK(kgate_slots_acquire_within(s, &b, 0, NULL));
   CHECK(a != b && a + b == 1);
-  CHECK(kgate_slots_acquire_within(s, &c, 0, NULL) == KGATE_TIMED_OUT && c == -1);
+  CHECK(kgate_slots_acquire_within(s, &c, -3, NULL) == KGATE_TIMED_OUT && c == -1);
   CHECK(kgate_slots_acquire_within(s, &c, millisecond, NULL) == KGATE_TIMED_OUT && c == -1);
   CHECK(kgate_slots_release(s, 2) == KGATE_INVALID && kgate_slots_release(NULL, 0) == KGATE_INVALID);
   OK(kgate_slots_release(s, a));
@@ -254,6 +271,7 @@ static void child_may_only_close(void) {
   CHECK(child >= 0);
   if (child == 0) {
     int number = 0;
+    if (kgate_inside(member) != 0 || kgate_enter(member, 1) != KGATE_FORKED) _exit(5);
     if (kgate_leave(member) != KGATE_FORKED || kgate_gate_slots(gate, &number) != KGATE_FORKED) _exit(1);
     if (kgate_gate_resize(gate, 2) != KGATE_FORKED) _exit(2);
     kgate_part(member);

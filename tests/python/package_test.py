@@ -55,6 +55,10 @@ def try_from_child(g, queue):
     queue.put(g.try_enter() is None)
 
 
+class Special(kgate.Gate):
+    pass
+
+
 def count_inside(arguments):
     name, folder = arguments
     g = kgate.Gate(name, directory=folder)
@@ -75,7 +79,7 @@ class Gates(unittest.TestCase):
             self.assertEqual((int(slot), slot.slot, f"{slot}", slot.slots), (0, 0, "0", (0,)))
             self.assertEqual(["a", "b"][slot], "a")
             self.assertFalse(slot.released)
-            with g as other:
+            with g.enter() as other:
                 self.assertEqual(other.slot, 1)
                 first = slot.token
                 self.assertGreater(other.token, first)
@@ -171,6 +175,50 @@ class Gates(unittest.TestCase):
         with g.enter(timeout=float("inf")), self.assertRaises(TimeoutError):
             g.enter(timeout=-5)
 
+    def test_what_is_not_checked_elsewhere_is_checked_here(self):
+        for name in ("nu\0other", "\ud800", "\u00fc"):
+            with self.assertRaises(kgate.BadName):
+                gate(name, 1)
+        for options in ({"mode": -1}, {"mode": 0o4755}, {"mode": 0o200}, {"group": 2**32 + 1}, {"group": -7}, {"overtake": -1},
+                        {"overtake": 2**32}, {"command": "a\0b"}):
+            with self.assertRaises(ValueError, msg=str(options)):
+                gate("checked", 1, **options)
+        for slots in (-1, 2**31, 2**70):
+            with self.assertRaises(kgate.BadSlots):
+                gate("checked", slots)
+        with self.assertRaises(ValueError):
+            kgate.Gate("checked", 1, directory="")
+        with self.assertRaises(kgate.BadSlots):
+            gate("checked", 1).enter(2**31)
+        g = gate("checked")
+        with self.assertRaises(kgate.BadName):
+            g.__init__("..", 1)
+        self.assertEqual((g.name, g.slots), ("checked", 1))
+        with self.assertRaises(TypeError):
+            with g:
+                pass
+
+    def test_a_gate_stays_where_it_was_made(self):
+        before = os.getcwd()
+        os.chdir(FOLDER)
+        try:
+            g = kgate.Gate("stays", 1, directory=".")
+            inside = g.enter()
+            os.chdir("/")
+            g.close()
+            self.assertIsNone(g.try_enter())
+            self.assertIsNone(pickle.loads(pickle.dumps(g)).try_enter())
+            inside.release()
+        finally:
+            os.chdir(before)
+
+    def test_a_permit_in_a_cycle_is_found(self):
+        g = gate("cycle", 1)
+        g.kept = g.enter()
+        del g
+        gc.collect()
+        self.assertEqual(gate("cycle").status().free, 1)
+
     def test_removed(self):
         g = gate("removed", 1)
         inside = g.enter()
@@ -209,6 +257,18 @@ class Gates(unittest.TestCase):
             return gate("limited").status().free
 
         self.assertEqual(other(), 1)
+        gate("limited").remove(force=True)
+        self.assertEqual(other(), 1)
+
+        async def later():
+            pass
+
+        def many():
+            yield 1
+
+        for wrong in (lambda: g.limit(inside), lambda: g.limit()(later), lambda: kgate.limit("x", 1)(many)):
+            with self.assertRaises(TypeError):
+                wrong()
 
     def test_threads(self):
         g = gate("threads", 2)
@@ -217,7 +277,7 @@ class Gates(unittest.TestCase):
 
         def work():
             for _ in range(50):
-                with g:
+                with g.enter():
                     with lock:
                         inside[0] += 1
                         most[0] = max(most[0], inside[0])
@@ -266,8 +326,13 @@ class Processes(unittest.TestCase):
         permit = g.enter()
         child = os.fork()
         if child == 0:
+            ok = permit.released
+            try:
+                ok = permit.slot and False
+            except kgate.Forked:
+                pass
             permit.release()
-            ok = g.try_enter() is None
+            ok = ok and g.try_enter() is None
             del permit
             gc.collect()
             os._exit(0 if ok and g.try_enter() is None else 1)
@@ -280,6 +345,10 @@ class Processes(unittest.TestCase):
         g = gate("pickled", 3)
         other = pickle.loads(pickle.dumps(g))
         self.assertEqual((other.slots, other.name, other.directory), (3, "pickled", FOLDER))
+        special = Special("pickled", directory=FOLDER)
+        special.colour = "red"
+        other = pickle.loads(pickle.dumps(special))
+        self.assertEqual((type(other), other.colour), (Special, "red"))
 
     def test_killed_holders_and_waiters(self):
         g = gate("killed", 1)
@@ -391,7 +460,7 @@ class Semaphores(unittest.TestCase):
             with self.assertRaises(ValueError):
                 wrong()
         self.assertTrue(s.acquire(permits=2))
-        s.release(2)
+        s.release(n=2)
         with self.assertRaises(kgate.TooHeavy):
             s.acquire(permits=3)
         s.resize(3)

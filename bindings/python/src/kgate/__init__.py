@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import datetime
 import functools
+import inspect
 import os
-import threading
 from dataclasses import dataclass
 from typing import Any, Callable, ParamSpec, TypeVar
 
@@ -167,16 +167,31 @@ class Status:
 class Gate(_native.Gate):
     """The gate `name` of this user, created with `slots` if there is none; with slots = 0 it must exist.
 
-    Safe to use from many threads, after fork, and to send to other processes. `with gate:` is `with gate.enter():`, and may be
-    nested in different threads.
+    Safe to use from many threads, after fork, and to send to other processes. Where it is, is settled when it is made: a later
+    change of directory or environment does not make it another gate.
     """
-
-    _inside: threading.local
 
     def __init__(self, name: str, slots: int = 0, *, directory: str | os.PathLike[str] | None = None, mode: int = 0o600,
                  group: int | None = None, overtake: int = 0, command: str | None = None) -> None:
-        super().__init__(name, slots, directory=directory, mode=mode, group=group, overtake=overtake, command=command)
-        self._inside = threading.local()
+        if not isinstance(name, str) or not isinstance(command, (str, type(None))):
+            raise TypeError("name and command must be str")
+        if "\0" in name or not name.isascii():
+            raise BadName(f"{name!r} is not a name for a gate: 1 to 64 of A-Z a-z 0-9 . _ -, the first a letter or digit")
+        if command is not None and "\0" in command:
+            raise ValueError("command has a null character in it")
+        if not 0 <= slots < 2**31:
+            raise BadSlots(f"{slots} slots")
+        if mode & ~0o777 or mode & 0o600 != 0o600:
+            raise ValueError(f"mode {oct(mode)} is none for a gate: its owner must read and write, and beyond 0o777 there is nothing")
+        if group is not None and not 0 <= group < 2**31 or not 0 <= overtake < 2**31:
+            raise ValueError("group and overtake must not be negative or above 2**31 - 1")
+        if directory is None:
+            directory = os.environ.get("KGATE_DIR")
+        where = None if directory is None else os.fsdecode(directory)
+        if where == "":
+            raise ValueError("the directory of a gate has no name; leave it out, and KGATE_DIR unset, for your own")
+        super().__init__(name, slots, directory=None if where is None else os.path.abspath(where), mode=mode,
+                         group=-1 if group is None else group, overtake=overtake, command=command)
 
     def status(self) -> Status:
         """Who is inside and who waits, after healing dead members."""
@@ -185,8 +200,12 @@ class Gate(_native.Gate):
 
     def limit(self, weight: int = 1, timeout: float | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
         """A decorator: each call of the function is one passage through the gate."""
+        if callable(weight):
+            raise TypeError("write @gate.limit(), with parentheses")
 
         def decorate(function: Callable[P, R]) -> Callable[P, R]:
+            _refuse_what_returns_early(function)
+
             @functools.wraps(function)
             def inside(*arguments: P.args, **keywords: P.kwargs) -> R:
                 with self.enter(weight, timeout):
@@ -196,38 +215,47 @@ class Gate(_native.Gate):
 
         return decorate
 
-    def __enter__(self) -> Permit:
-        permit = self.enter()
-        self._inside.__dict__.setdefault("permits", []).append(permit)
-        return permit
-
-    def __exit__(self, *error: object) -> None:
-        self._inside.permits.pop().release()
-
     def __repr__(self) -> str:
         return f"kgate.Gate({self.name!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (self.name, self.directory, self._command)
+        return _reopened, (type(self), self.name, self.directory, self._command), self.__dict__ or None
 
 
-def _reopened(name: str, directory: str | None, command: str | None) -> Gate:
-    return Gate(name, directory=directory, command=command)
+def _reopened(kind: type[Gate], name: str, directory: str | None, command: str | None) -> Gate:
+    made = kind.__new__(kind)
+    Gate.__init__(made, name, directory=directory, command=command)
+    return made
+
+
+def _refuse_what_returns_early(function: Callable[..., Any]) -> None:
+    """Such a function has returned before its body has run: the gate would be left before anything happens inside."""
+    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(f"{function.__qualname__} runs after it has returned; enter the gate in its body")
 
 
 def limit(name: str, slots: int = 0, *, weight: int = 1, timeout: float | None = None,
           directory: str | os.PathLike[str] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A decorator: at most `slots` calls of the function at a time, among all processes of this user. The gate is opened at the
-    first call."""
+    first call, and again after it was removed."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        _refuse_what_returns_early(function)
         made: list[Gate] = []
+
+        def enter() -> Permit:
+            if not made:
+                made.append(Gate(name, slots, directory=directory))
+            return made[0].enter(weight, timeout)
 
         @functools.wraps(function)
         def inside(*arguments: P.args, **keywords: P.kwargs) -> R:
-            if not made:
-                made.append(Gate(name, slots, directory=directory))
-            with made[0].enter(weight, timeout):
+            try:
+                permit = enter()
+            except Removed:
+                made.clear()
+                permit = enter()
+            with permit:
                 return function(*arguments, **keywords)
 
         return inside

@@ -27,26 +27,20 @@ typedef struct {
   int weight;
 } permit_object;
 
-static int gate_open(gate_object* self, int slots) {
+/// Opens the gate that the fields describe. Null with an exception.
+static kgate_gate* opened_gate(const gate_object* self, int slots) {
   kgate_gate_options options = KGATE_GATE_OPTIONS_INIT;
   const char* name = PyUnicode_AsUTF8(self->name);
-  if (name == NULL) return 0;
-  if (self->directory != Py_None && (options.directory = PyUnicode_AsUTF8(self->directory)) == NULL) return 0;
-  if (self->command != Py_None && (options.command = PyUnicode_AsUTF8(self->command)) == NULL) return 0;
+  if (name == NULL) return NULL;
+  if (self->directory != Py_None && (options.directory = PyUnicode_AsUTF8(self->directory)) == NULL) return NULL;
+  if (self->command != Py_None && (options.command = PyUnicode_AsUTF8(self->command)) == NULL) return NULL;
   options.mode = self->mode;
   options.group = self->group;
   options.overtakings = self->overtakings;
   kgate_gate* gate = NULL;
   int result;
   Py_BEGIN_ALLOW_THREADS result = kgate_gate_open(&gate, name, slots, &options);
-  Py_END_ALLOW_THREADS if (result != KGATE_OK) {
-    raise_error(result);
-    return 0;
-  }
-  self->gate = gate;
-  self->process = this_process;
-  ++self->opened;
-  return 1;
+  Py_END_ALLOW_THREADS return result == KGATE_OK ? gate : (kgate_gate*)raise_error(result);
 }
 
 static void gate_forget(gate_object* self) {
@@ -56,6 +50,15 @@ static void gate_forget(gate_object* self) {
   self->gate = NULL;
 }
 
+static int gate_use(gate_object* self, kgate_gate* gate) {
+  if (gate == NULL) return 0;
+  gate_forget(self);
+  self->gate = gate;
+  self->process = this_process;
+  ++self->opened;
+  return 1;
+}
+
 /// The gate, opened by this process. What a fork left behind is closed, which does nothing to the parent.
 static int gate_ready(gate_object* self) {
   if (self->gate != NULL && self->process == this_process) return 1;
@@ -63,44 +66,28 @@ static int gate_ready(gate_object* self) {
     PyErr_SetString(PyExc_ValueError, "the gate was never opened");
     return 0;
   }
-  gate_forget(self);
-  return gate_open(self, 0);
+  return gate_use(self, opened_gate(self, 0));
 }
 
+/// The arguments have been checked in Python (kgate.Gate).
 static int gate_init(gate_object* self, PyObject* arguments, PyObject* keywords) {
   static char* names[] = {"name", "slots", "directory", "mode", "group", "overtake", "command", NULL};
-  PyObject *name, *directory = Py_None, *command = Py_None, *group = Py_None;
+  gate_object wanted = {.directory = Py_None, .command = Py_None, .mode = 0600, .group = -1};
   int slots = 0;
-  unsigned mode = 0600, overtakings = 0;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "U|i$OIOIO", names, &name, &slots, &directory, &mode, &group,
-                                   &overtakings, &command))
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "U|i$OIiIO", names, &wanted.name, &slots, &wanted.directory,
+                                   &wanted.mode, &wanted.group, &wanted.overtakings, &wanted.command))
     return -1;
-  PyObject* path = Py_None;
-  if (directory != Py_None) {
-    if (!PyUnicode_FSDecoder(directory, &path)) return -1;
-  } else {
-    Py_INCREF(path);
-  }
-  if (command != Py_None && !PyUnicode_Check(command)) {
-    Py_DECREF(path);
-    PyErr_SetString(PyExc_TypeError, "command must be str or None");
-    return -1;
-  }
-  long group_number = -1;
-  if (group != Py_None && (group_number = PyLong_AsLong(group)) == -1 && PyErr_Occurred() != NULL) {
-    Py_DECREF(path);
-    return -1;
-  }
-  gate_forget(self);
-  Py_INCREF(name);
-  Py_INCREF(command);
-  Py_XSETREF(self->name, name);
-  Py_XSETREF(self->directory, path);
-  Py_XSETREF(self->command, command);
-  self->mode = mode;
-  self->group = (int)group_number;
-  self->overtakings = overtakings;
-  return gate_open(self, slots) ? 0 : -1;
+  if (!gate_use(self, opened_gate(&wanted, slots))) return -1;
+  Py_INCREF(wanted.name);
+  Py_INCREF(wanted.directory);
+  Py_INCREF(wanted.command);
+  Py_XSETREF(self->name, wanted.name);
+  Py_XSETREF(self->directory, wanted.directory);
+  Py_XSETREF(self->command, wanted.command);
+  self->mode = wanted.mode;
+  self->group = wanted.group;
+  self->overtakings = wanted.overtakings;
+  return 0;
 }
 
 static void gate_dealloc(gate_object* self) {
@@ -136,10 +123,11 @@ static void gate_keep(gate_object* self, kgate_member* member) {
 
 /// Enters within a limit. A permit; None if `quietly` and not in time; null with an exception.
 static PyObject* gate_enter_within(gate_object* self, Py_ssize_t weight, int64_t nanoseconds, int quietly) {
-  if (weight < 1 || weight > INT32_MAX) {
+  if (weight < 1) {
     PyErr_SetString(PyExc_ValueError, "weight must be at least 1");
     return NULL;
   }
+  if (weight > INT32_MAX) weight = INT32_MAX;  // more than any gate has, and refused as that
   if (!gate_ready(self)) return NULL;
   const unsigned opened = self->opened;
   wait_request w = {.weight = weight, .nanoseconds = nanoseconds};
@@ -158,7 +146,7 @@ static PyObject* gate_enter_within(gate_object* self, Py_ssize_t weight, int64_t
     if (quietly && w.result == KGATE_TIMED_OUT) Py_RETURN_NONE;
     return raise_wait_error(&w);
   }
-  permit_object* permit = PyObject_New(permit_object, &permit_type);
+  permit_object* permit = PyObject_GC_New(permit_object, &permit_type);
   if (permit == NULL) {
     kgate_part(w.member);
     return NULL;
@@ -170,6 +158,7 @@ static PyObject* gate_enter_within(gate_object* self, Py_ssize_t weight, int64_t
   permit->opened = opened;
   permit->slot = -1;
   permit->weight = (int)weight;
+  PyObject_GC_Track(permit);
   return (PyObject*)permit;
 }
 
@@ -330,16 +319,27 @@ static void permit_leave(permit_object* self) {
   else
     kgate_part(member);
 }
+static int permit_traverse(permit_object* self, visitproc visit, void* arg) {
+  Py_VISIT(self->gate);
+  return 0;
+}
 static void permit_dealloc(permit_object* self) {
+  PyObject_GC_UnTrack(self);
   permit_leave(self);
   Py_XDECREF(self->gate);
-  PyObject_Free(self);
+  PyObject_GC_Del(self);
+}
+/// Whether it is this process's and not released; else an exception.
+static int permit_valid(const permit_object* self) {
+  if (self->member != NULL && self->process == this_process) return 1;
+  if (self->member == NULL)
+    PyErr_SetString(PyExc_ValueError, "the permit was released");
+  else
+    raise_code(KGATE_FORKED, "the permit is the parent process's");
+  return 0;
 }
 static int permit_number(permit_object* self) {
-  if (self->member == NULL) {
-    PyErr_SetString(PyExc_ValueError, "the permit was released");
-    return -1;
-  }
+  if (!permit_valid(self)) return -1;
   if (self->slot < 0) {
     const int result = kgate_slot(self->member, &self->slot);
     if (result != KGATE_OK) raise_error(result);
@@ -378,17 +378,14 @@ static PyObject* permit_token(permit_object* self, void* Py_UNUSED(closure)) {
   return result == KGATE_OK ? PyLong_FromUnsignedLongLong(token) : raise_error(result);
 }
 static PyObject* permit_released(permit_object* self, void* Py_UNUSED(closure)) {
-  return PyBool_FromLong(self->member == NULL);
+  return PyBool_FromLong(self->member == NULL || self->process != this_process);
 }
 static PyObject* permit_release(permit_object* self, PyObject* Py_UNUSED(nothing)) {
   permit_leave(self);
   Py_RETURN_NONE;
 }
 static PyObject* permit_enter(PyObject* self, PyObject* Py_UNUSED(nothing)) {
-  if (((permit_object*)self)->member == NULL) {
-    PyErr_SetString(PyExc_ValueError, "the permit was released");
-    return NULL;
-  }
+  if (!permit_valid((permit_object*)self)) return NULL;
   Py_INCREF(self);
   return self;
 }
@@ -410,8 +407,9 @@ static PyGetSetDef permit_properties[] = {
 static PyNumberMethods permit_numbers = {.nb_int = (unaryfunc)permit_index, .nb_index = (unaryfunc)permit_index};
 PyTypeObject permit_type = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "kgate.Permit",
                             .tp_basicsize = sizeof(permit_object),
-                            .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                            .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                             .tp_dealloc = (destructor)permit_dealloc,
+                            .tp_traverse = (traverseproc)permit_traverse,
                             .tp_repr = (reprfunc)permit_repr,
                             .tp_str = (reprfunc)permit_text,
                             .tp_as_number = &permit_numbers,

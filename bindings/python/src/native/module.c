@@ -21,6 +21,10 @@ static struct PyModuleDef module_definition = {PyModuleDef_HEAD_INIT, .m_name = 
                                                .m_methods = module_methods};
 
 PyMODINIT_FUNC PyInit__native(void) {
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    PyErr_SetString(PyExc_ImportError, "kgate can be used in the main interpreter only");
+    return NULL;
+  }
   this_process = getpid();
   if (pthread_atfork(NULL, NULL, in_child) != 0) return PyErr_NoMemory();
   PyObject* module = PyModule_Create(&module_definition);

@@ -19,7 +19,9 @@ extern pid_t this_process;    ///< kept by the hook that runs in a forked child
 
 extern PyTypeObject gate_type, permit_type, semaphore_type;
 
-/// Raises the exception for a code and the last error of this thread, unless one is raised already. Null.
+/// Raises the exception for a code, unless one is raised already. Null.
+PyObject* raise_code(int code, const char* text);
+/// The same with the last error of this thread.
 PyObject* raise_error(int code);
 /// A time limit in seconds as nanoseconds: None is no limit, what is negative is now, what is too long is no limit. 0
 /// with an exception if it is none.

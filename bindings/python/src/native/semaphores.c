@@ -70,9 +70,10 @@ static PyObject* semaphore_acquire(semaphore_object* self, PyObject* arguments, 
   }
   return semaphore_acquire_within(self, permits, blocking ? limit : 0);
 }
-static PyObject* semaphore_release(semaphore_object* self, PyObject* arguments) {
+static PyObject* semaphore_release(semaphore_object* self, PyObject* arguments, PyObject* keywords) {
+  static char* names[] = {"n", NULL};
   Py_ssize_t permits = 1;
-  if (!PyArg_ParseTuple(arguments, "|n", &permits) || !semaphore_ready(self)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|n", names, &permits) || !semaphore_ready(self)) return NULL;
   if (permits < 1) {
     PyErr_SetString(PyExc_ValueError, "permits must be at least 1");
     return NULL;
@@ -128,7 +129,8 @@ static PyMethodDef semaphore_methods[] = {
     {"acquire", (PyCFunction)(void (*)(void))semaphore_acquire, METH_VARARGS | METH_KEYWORDS,
      "acquire(blocking=True, timeout=None, *, permits=1): True, or False if not in time; Closed or TooHeavy if "
      "refused"},
-    {"release", (PyCFunction)semaphore_release, METH_VARARGS, "release(permits=1): hands back what was taken"},
+    {"release", (PyCFunction)(void (*)(void))semaphore_release, METH_VARARGS | METH_KEYWORDS,
+     "release(n=1): hands back what was taken"},
     {"resize", (PyCFunction)semaphore_resize, METH_O, "resize(permits): changes how many may be inside"},
     {"close", (PyCFunction)semaphore_close, METH_NOARGS, "close(): refuses everybody who waits or comes; final"},
     {"__enter__", (PyCFunction)semaphore_enter, METH_NOARGS, NULL},

@@ -10,16 +10,17 @@
 
 #include "native/native.h"
 
-PyObject* raise_error(int code) {
+PyObject* raise_code(int code, const char* text) {
   if (PyErr_Occurred() != NULL) return NULL;
   if (code == KGATE_NO_MEMORY) return PyErr_NoMemory();
-  PyObject* made = PyObject_CallMethod(error_type, "_of", "is", code, kgate_last_error());
+  PyObject* made = PyObject_CallMethod(error_type, "_of", "is", code, text);
   if (made != NULL) {
     PyErr_SetObject((PyObject*)Py_TYPE(made), made);
     Py_DECREF(made);
   }
   return NULL;
 }
+PyObject* raise_error(int code) { return raise_code(code, kgate_last_error()); }
 
 int time_limit(PyObject* seconds, int64_t* nanoseconds) {
   *nanoseconds = KGATE_FOREVER;
@@ -110,15 +111,7 @@ int wait_interruptibly(wait_request* w) {
 }
 
 PyObject* raise_wait_error(const wait_request* w) {
-  if (PyErr_Occurred() != NULL) return NULL;
-  if (w->result == KGATE_TIMED_OUT) {
-    PyErr_SetString(PyExc_TimeoutError, "not in the time given");
-    return NULL;
-  }
-  PyObject* made = PyObject_CallMethod(error_type, "_of", "is", w->result, w->text);
-  if (made != NULL) {
-    PyErr_SetObject((PyObject*)Py_TYPE(made), made);
-    Py_DECREF(made);
-  }
+  if (w->result != KGATE_TIMED_OUT) return raise_code(w->result, w->text);
+  if (PyErr_Occurred() == NULL) PyErr_SetString(PyExc_TimeoutError, "not in the time given");
   return NULL;
 }
