@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python package as its users meet it: every call and error, threads, fork, spawn, signals, and killed processes.
 
-usage: package_test.py C_PROGRAM, with the package on PYTHONPATH
+usage: package_test.py C_PROGRAM TOOL, with the package on PYTHONPATH
 """
 import concurrent.futures
 import gc
@@ -22,7 +22,7 @@ from pathlib import Path
 
 import kgate
 
-FOLDER, C_PROGRAM = "", ""
+FOLDER, C_PROGRAM, TOOL = "", "", ""
 
 
 def gate(name, slots=0, **options):
@@ -240,6 +240,20 @@ class Gates(unittest.TestCase):
         g.close()
         with self.assertRaises(kgate.NotFound):
             g.enter()
+
+    def test_a_cancelled_waiter_learns_of_it(self):
+        g = gate("cancelled", 1)
+        self.assertEqual(kgate.Error._of(kgate.Cancelled.code, "x").__class__, kgate.Cancelled)
+        with g.enter():
+            waiter = program("""
+                try:
+                    gate("cancelled").enter()
+                except kgate.Cancelled:
+                    print("cancelled")
+            """)
+            eventually(lambda: g.status().waiters)
+            subprocess.run([TOOL, "cancel", "-n", "cancelled", "-d", FOLDER, "-p", str(waiter.pid)], check=True, timeout=60)
+            self.assertEqual(waiter.communicate(timeout=60)[0], "cancelled\n")
 
     def test_decorators(self):
         g = gate("decorated", 1)
@@ -511,7 +525,7 @@ class Semaphores(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    C_PROGRAM = sys.argv.pop(1)
+    C_PROGRAM, TOOL = sys.argv.pop(1), sys.argv.pop(1)
     FOLDER = tempfile.mkdtemp(prefix="kgate-python-")
     try:
         unittest.main(argv=[sys.argv[0], "-v", *sys.argv[1:]], exit=False, failfast=False).result.wasSuccessful() or sys.exit(1)

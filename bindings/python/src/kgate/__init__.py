@@ -24,7 +24,7 @@ from ._native import Permit, Semaphore
 
 __all__ = ["Gate", "Permit", "Semaphore", "Status", "Participant", "limit", "Error", "Closed", "TooHeavy", "BadName", "BadSlots",
            "NotFound", "NoPermission", "WrongSlots", "NotAGate", "Damaged", "BadFilesystem", "InUse", "TooMany", "Removed",
-           "Forked"]
+           "Cancelled", "Forked"]
 __version__ = _native.version
 
 P = ParamSpec("P")
@@ -122,6 +122,12 @@ class Removed(Error):
     code = _native.REMOVED
 
 
+class Cancelled(Error):
+    """Somebody took the waiter out of the queue (kgate cancel), or the gate was too small for its weight for a while."""
+
+    code = _native.CANCELLED
+
+
 class Forked(Error):
     """It belongs to the parent process."""
 
@@ -130,7 +136,7 @@ class Forked(Error):
 
 _KINDS: dict[int, type[Error]] = {
     kind.code: kind for kind in (Closed, TooHeavy, BadName, BadSlots, NotFound, NoPermission, WrongSlots, NotAGate, Damaged,
-                                 BadFilesystem, InUse, TooMany, Removed, Forked)}
+                                 BadFilesystem, InUse, TooMany, Removed, Cancelled, Forked)}
 _native._set_error_type(Error)
 
 

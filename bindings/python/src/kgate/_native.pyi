@@ -15,6 +15,7 @@ WRONG_SLOTS: int
 NOT_A_GATE: int
 DAMAGED: int
 BAD_FILESYSTEM: int
+CANCELLED: int
 IN_USE: int
 TOO_MANY: int
 REMOVED: int

@@ -38,23 +38,15 @@ PyMODINIT_FUNC PyInit__native(void) {
   const struct {
     const char* name;
     int code;
-  } codes[] = {{"INVALID", KGATE_INVALID},
-               {"STOPPED", KGATE_STOPPED},
-               {"CLOSED", KGATE_CLOSED},
-               {"TOO_HEAVY", KGATE_TOO_HEAVY},
-               {"BAD_NAME", KGATE_BAD_NAME},
-               {"BAD_SLOTS", KGATE_BAD_SLOTS},
-               {"NOT_FOUND", KGATE_NOT_FOUND},
-               {"NO_PERMISSION", KGATE_NO_PERMISSION},
-               {"WRONG_SLOTS", KGATE_WRONG_SLOTS},
-               {"NOT_A_GATE", KGATE_NOT_A_GATE},
-               {"DAMAGED", KGATE_DAMAGED},
-               {"BAD_FILESYSTEM", KGATE_BAD_FILESYSTEM},
-               {"IN_USE", KGATE_IN_USE},
-               {"TOO_MANY", KGATE_TOO_MANY},
-               {"REMOVED", KGATE_REMOVED},
-               {"FORKED", KGATE_FORKED},
-               {"SYSTEM", KGATE_SYSTEM}};
+  } codes[] = {{"INVALID", KGATE_INVALID},         {"STOPPED", KGATE_STOPPED},
+               {"CLOSED", KGATE_CLOSED},           {"TOO_HEAVY", KGATE_TOO_HEAVY},
+               {"BAD_NAME", KGATE_BAD_NAME},       {"BAD_SLOTS", KGATE_BAD_SLOTS},
+               {"NOT_FOUND", KGATE_NOT_FOUND},     {"NO_PERMISSION", KGATE_NO_PERMISSION},
+               {"WRONG_SLOTS", KGATE_WRONG_SLOTS}, {"NOT_A_GATE", KGATE_NOT_A_GATE},
+               {"DAMAGED", KGATE_DAMAGED},         {"BAD_FILESYSTEM", KGATE_BAD_FILESYSTEM},
+               {"IN_USE", KGATE_IN_USE},           {"TOO_MANY", KGATE_TOO_MANY},
+               {"REMOVED", KGATE_REMOVED},         {"FORKED", KGATE_FORKED},
+               {"SYSTEM", KGATE_SYSTEM},           {"CANCELLED", KGATE_CANCELLED}};
   for (size_t i = 0; i < sizeof codes / sizeof *codes; ++i)
     if (PyModule_AddIntConstant(module, codes[i].name, codes[i].code) != 0) {
       Py_DECREF(module);
