@@ -7,6 +7,7 @@
 // GNU sem is slow: it runs fewer jobs, and its figure is for as many as the others by proportion.
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -41,31 +43,47 @@ pid_t spawn(const words& line) {
   return child;
 }
 
-/// Milliseconds until all of them have ended.
-double timed(const std::vector<words>& lines) {
+/// Milliseconds until all of them had ended, and of processor time that they took.
+struct cost {
+  double whole = 0, processor = 0;
+};
+
+cost timed(const std::vector<words>& lines) {
   const auto began = std::chrono::steady_clock::now();
   std::vector<pid_t> children;
   children.reserve(lines.size());
   for (const words& line : lines) children.push_back(spawn(line));
+  cost spent;
   for (const pid_t child : children) {
     int status = 0;
-    if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
+    rusage used{};
+    if (child < 0 || wait4(child, &status, 0, &used) != child || status != 0) {
       std::fprintf(stderr, "bench_commands: '%s' failed\n", lines.front().front().c_str());
       std::exit(2);
     }
+    for (const timeval& one : {used.ru_utime, used.ru_stime})
+      spent.processor += static_cast<double>(one.tv_sec) * 1e3 + static_cast<double>(one.tv_usec) * 1e-3;
   }
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+  spent.whole = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+  return spent;
 }
 
 struct measured {
   std::string name;
   int repeats;
-  std::function<double()> once;
-  std::vector<double> times{};
+  std::function<cost()> once;
+  std::vector<double> times{}, processor{};
 
   double quantile(double share) {
     std::sort(times.begin(), times.end());
     return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
+  }
+  /// Of processor time: the mean of the lower half, for what disturbs only adds to it.
+  double processor_mean() {
+    std::sort(processor.begin(), processor.end());
+    const std::size_t half = (processor.size() + 1) / 2;
+    return std::accumulate(processor.begin(), processor.begin() + static_cast<std::ptrdiff_t>(half), 0.0) /
+           static_cast<double>(half);
   }
 };
 
@@ -143,21 +161,22 @@ int main(int argc, char** argv) {
              })); }},
   };
   if (is_there("sem"))
-    cases.push_back(
-        {"jobs sem", 1, [&] {
-           return timed(many({"sem", "--fg", "--id", "kgate-bench", "-j4", "true"}, jobs_of_sem)) * jobs / jobs_of_sem;
-         }});
+    cases.push_back({"jobs sem", 1, [&] {
+                       const cost few = timed(many({"sem", "--fg", "--id", "kgate-bench", "-j4", "true"}, jobs_of_sem));
+                       constexpr double by = double{jobs} / jobs_of_sem;
+                       return cost{few.whole * by, few.processor * by};
+                     }});
   for (int round = 0; round <= rounds; ++round)
     for (measured& one : cases)
       for (int i = 0; i < one.repeats; ++i) {
-        const double time = one.once();
-        if (round > 0) one.times.push_back(time);  // the first round warms up
+        const cost spent = one.once();
+        if (round == 0) continue;  // warms up
+        one.times.push_back(spent.whole);
+        one.processor.push_back(spent.processor);
       }
   std::filesystem::remove_all(folder);
-  const auto median = [&](const char* name) {
-    for (measured& one : cases)
-      if (one.name == name) return one.quantile(0.5);
-    return 0.0;
+  const auto find = [&](const char* name) -> measured& {
+    return *std::find_if(cases.begin(), cases.end(), [&](const measured& one) { return one.name == name; });
   };
   struct ratio {
     const char *first, *second;
@@ -180,13 +199,15 @@ int main(int argc, char** argv) {
   if (json) std::printf("},\"ratios\":[");
   bool first = true;
   for (const ratio& one : ratios) {
-    const double value = median(one.first) / median(one.second);
+    const double value = find(one.first).quantile(0.5) / find(one.second).quantile(0.5);
+    const double processor = find(one.first).processor_mean() / find(one.second).processor_mean();
     kept &= value <= one.promised;
     if (json)
-      std::printf("%s{\"of\":\"%s\",\"to\":\"%s\",\"ratio\":%.3f,\"promised\":%.2f}", first ? "" : ",", one.first,
-                  one.second, value, one.promised);
+      std::printf("%s{\"of\":\"%s\",\"to\":\"%s\",\"ratio\":%.3f,\"promised\":%.2f,\"processor\":%.3f}",
+                  first ? "" : ",", one.first, one.second, value, one.promised, processor);
     else
-      std::printf("%s / %s: %.3f (promised: at most %.2f)\n", one.first, one.second, value, one.promised);
+      std::printf("%s / %s: %.3f (promised: at most %.2f), processor time %.3f\n", one.first, one.second, value,
+                  one.promised, processor);
     first = false;
   }
   if (json) std::printf("]}\n");
