@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// kgate::pool<T>: at most k objects, each lent to one borrower at a time; who finds none free waits its turn.
+/// kgate::pool<T>: at most k objects, each lent to one borrower at a time; who
+/// finds none free waits its turn.
 ///
 /// @code
-///   kgate::pool<connection> connections(8, [](std::ptrdiff_t slot) { return connection(host); });
-///   auto c = connections.borrow();
-///   c->send(request);
+///   kgate::pool<connection> connections(8, [](std::ptrdiff_t slot) { return
+///   connection(host); }); auto c = connections.borrow(); c->send(request);
 /// @endcode
 
 #include <algorithm>
@@ -27,12 +27,14 @@
 
 namespace kgate {
 
-/// An object belongs to a slot: it is made when its slot is borrowed for the first time, and used again by later
-/// borrowers. Because low slots are given first, no more objects are made than were ever in use at once. T need be
+/// An object belongs to a slot: it is made when its slot is borrowed for the
+/// first time, and used again by later borrowers. Because low slots are given
+/// first, no more objects are made than were ever in use at once. T need be
 /// neither copyable nor movable.
 template <class T, class Slots = slots>
 class pool {
-  /// Where the object of a slot is, if it has been made. Only the holder of the slot uses it.
+  /// Where the object of a slot is, if it has been made. Only the holder of the
+  /// slot uses it.
   class alignas(std::max(detail::cache_line, alignof(T))) place {
    public:
     place() = default;
@@ -54,18 +56,23 @@ class pool {
   };
 
  public:
-  /// An object for as long as this lives. Empty if none was to be had, and after a move, give_back or discard. It must
-  /// not outlive the pool.
+  /// An object for as long as this lives. Empty if none was to be had, and
+  /// after a move, give_back or discard. It must not outlive the pool.
   class [[nodiscard]] lease {
    public:
     lease() noexcept = default;
-    lease(lease&& other) noexcept : held_(std::move(other.held_)), place_(std::exchange(other.place_, nullptr)) {}
+    lease(lease&& other) noexcept
+        : from_(other.from_), held_(std::move(other.held_)), place_(std::exchange(other.place_, nullptr)) {}
     lease& operator=(lease&& other) noexcept {
-      held_ = std::move(other.held_);
-      if (this != &other) place_ = std::exchange(other.place_, nullptr);
+      if (this != &other) {
+        give_back();
+        from_ = other.from_;
+        held_ = std::move(other.held_);
+        place_ = std::exchange(other.place_, nullptr);
+      }
       return *this;
     }
-    ~lease() = default;
+    ~lease() { give_back(); }
 
     explicit operator bool() const noexcept { return place_ != nullptr; }
     /// The object. On an empty lease the program stops.
@@ -73,15 +80,16 @@ class pool {
     T* operator->() const noexcept { return &place().object(); }
     /// 0..k-1. On an empty lease the program stops.
     std::ptrdiff_t slot() const noexcept { return static_cast<void>(place()), held_.number(); }
-    /// The object is no good any more (a broken connection): it is destroyed, and the next borrower of its slot gets a
-    /// new one.
-    /// Nothing on an empty lease.
+    /// The object is no good any more (a broken connection): it is destroyed,
+    /// and the next borrower of its slot gets a new one. Nothing on an empty
+    /// lease.
     void discard() noexcept {
       if (place_ != nullptr) place_->destroy();
       give_back();
     }
     /// Gives the object back now. Nothing on an empty lease.
     void give_back() noexcept {
+      if (place_ != nullptr && held_.number() >= from_->size()) place_->destroy();  // after a resize to fewer
       place_ = nullptr;
       held_.reset();
     }
@@ -89,25 +97,32 @@ class pool {
    private:
     friend class pool;
     using place_type = pool::place;
-    lease(basic_slot<Slots> held, place_type& place) noexcept : held_(std::move(held)), place_(&place) {}
+    lease(const pool& from, basic_slot<Slots> held, place_type& place) noexcept
+        : from_(&from), held_(std::move(held)), place_(&place) {}
     place_type& place() const noexcept {
       KGATE_EXPECTS(place_ != nullptr, "an empty lease has no object");
       return *place_;
     }
 
+    const pool* from_ = nullptr;
     basic_slot<Slots> held_;
     place_type* place_ = nullptr;
   };
 
-  /// At most k objects; make(slot) makes one. It may run in several threads at once, for different slots. What it
-  /// throws, borrow throws, and the slot is free again.
+  /// At most k objects; make(slot) makes one. It may run in several threads at
+  /// once, for different slots. What it throws, borrow throws, and the slot is
+  /// free again.
   template <class Make>
   requires requires(Make& make, std::ptrdiff_t number) { T(make(number)); }
-  pool(std::ptrdiff_t k, Make make)
-      : slots_(k),
+  pool(std::ptrdiff_t k, Make make) : pool(k, std::move(make), k) {}
+  /// The same with room for as many as `capacity` objects, for resize().
+  template <class Make>
+  requires requires(Make& make, std::ptrdiff_t number) { T(make(number)); }
+  pool(std::ptrdiff_t k, Make make, std::ptrdiff_t capacity)
+      : slots_(k, capacity),
         make_(
             [make = std::move(make)](void* memory, std::ptrdiff_t number) mutable { ::new (memory) T(make(number)); }),
-        places_(static_cast<std::size_t>(k), [](std::size_t) { return place(); }) {}
+        places_(static_cast<std::size_t>(capacity), [](std::size_t) { return place(); }) {}
   /// Objects made by their default constructor.
   explicit pool(std::ptrdiff_t k) requires std::is_default_constructible_v<T>
       : pool(k, [](std::ptrdiff_t) { return T(); }) {}
@@ -133,6 +148,13 @@ class pool {
   /// Empty if stop was requested first.
   [[nodiscard]] lease borrow(std::stop_token stop) { return lend(basic_slot<Slots>(slots_, std::move(stop))); }
 
+  /// Changes the number of objects, as slots::resize does. With fewer, objects
+  /// of slots from k on are destroyed when they are given back; those not in
+  /// use then are kept until the pool ends or has room for them again.
+  /// @throws std::invalid_argument unless 1 <= k <= capacity()
+  void resize(std::ptrdiff_t k) { slots_.resize(k); }
+  std::ptrdiff_t capacity() const noexcept { return slots_.capacity(); }
+
   /// k.
   std::ptrdiff_t size() const noexcept { return slots_.size(); }
   std::ptrdiff_t available() const noexcept { return slots_.available(); }
@@ -146,7 +168,7 @@ class pool {
       make_(its.memory(), held.number());
       its.set_made();
     }
-    return lease(std::move(held), its);
+    return lease(*this, std::move(held), its);
   }
 
   Slots slots_;

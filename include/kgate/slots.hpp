@@ -6,7 +6,8 @@
 /// @code
 ///   kgate::slots gpus(4);
 ///   kgate::slot mine(gpus);      // waits its turn
-///   run_on(mine.number());       // nobody else has this number until `mine` goes
+///   run_on(mine.number());       // nobody else has this number until `mine`
+///   goes
 /// @endcode
 
 #include <chrono>
@@ -22,8 +23,9 @@
 
 namespace kgate {
 
-/// A semaphore that also says which of the k permits one got. Low numbers are given first.
-/// Template parameters and waiting are those of basic_semaphore; a slot is a single permit, and k does not change.
+/// A semaphore that also says which of the k permits one got. Low numbers are
+/// given first. Template parameters and waiting are those of basic_semaphore; a
+/// slot is a single permit.
 template <class Fairness = fifo, class WaitPolicy = adaptive, class Statistics = no_statistics>
 class basic_slots {
   using machine = detail::native_waiting<WaitPolicy, no_statistics>;
@@ -35,7 +37,11 @@ class basic_slots {
 
   /// k slots, all free.
   /// @throws std::invalid_argument unless 1 <= k <= max()
-  explicit basic_slots(std::ptrdiff_t k) : permits_(k <= max() ? k : 0), names_(memory_, static_cast<int>(k)) {}
+  explicit basic_slots(std::ptrdiff_t k) : basic_slots(k, k) {}
+  /// k slots, all free, and room for as many as `capacity`.
+  /// @throws std::invalid_argument unless 1 <= k <= capacity <= max()
+  basic_slots(std::ptrdiff_t k, std::ptrdiff_t capacity)
+      : permits_(k <= capacity && capacity <= max() ? k : 0), names_(memory_, static_cast<int>(capacity)) {}
   basic_slots(const basic_slots&) = delete;
   basic_slots& operator=(const basic_slots&) = delete;
 
@@ -70,20 +76,32 @@ class basic_slots {
                                                                 const std::chrono::time_point<Clock, Duration>& when) {
     return taken_if(permits_.try_acquire_until(std::move(stop), when));
   }
-  /// Refuses everybody who waits or comes, by an exception or by nothing; those inside stay.
+  /// Refuses everybody who waits or comes, by an exception or by nothing; those
+  /// inside stay.
   void close() { permits_.close(); }
   bool closed() const noexcept { return permits_.closed(); }
+  /// Changes the number of slots. More: those in line are admitted at once.
+  /// Fewer: those inside and those admitted already stay and keep their
+  /// numbers; who is admitted later gets a number below k. Does not wait.
+  /// Nothing if closed.
+  /// @throws std::invalid_argument unless 1 <= k <= capacity()
+  void resize(std::ptrdiff_t k) {
+    if (k > capacity()) detail::throw_or_stop<std::invalid_argument>("kgate::slots: more slots than there is room for");
+    permits_.resize(k);
+  }
   /// Gives a slot back. One that is not taken stops the program.
   void release(std::ptrdiff_t number) {
-    KGATE_EXPECTS(number >= 0 && number < size(), "release of a slot that does not exist");
+    KGATE_EXPECTS(number >= 0 && number < capacity(), "release of a slot that does not exist");
     no_statistics uncounted;
     process p({&uncounted}, this);
     KGATE_EXPECTS(names_.give_back(p, static_cast<int>(number)), "release of a slot that nobody holds");
     permits_.release();
   }
 
-  /// k.
-  std::ptrdiff_t size() const noexcept { return names_.size(); }
+  /// k; 0 if closed.
+  std::ptrdiff_t size() const noexcept { return permits_.permits(); }
+  /// The most slots there can be, and so a bound on their numbers.
+  std::ptrdiff_t capacity() const noexcept { return names_.size(); }
   std::ptrdiff_t available() const noexcept { return permits_.available(); }
   std::ptrdiff_t holders() const noexcept { return permits_.holders(); }
   std::ptrdiff_t waiters() const noexcept { return permits_.waiters(); }
@@ -93,7 +111,7 @@ class basic_slots {
   std::ptrdiff_t take() {
     no_statistics uncounted;
     process p({&uncounted}, this);
-    return names_.take(p);
+    return names_.take(p, static_cast<int>(size()));
   }
   std::optional<std::ptrdiff_t> taken_if(bool inside) {
     return inside ? std::optional<std::ptrdiff_t>(take()) : std::nullopt;
@@ -121,7 +139,8 @@ class [[nodiscard]] basic_slot {
   template <class Rep, class Period>
   basic_slot(Slots& from, const std::chrono::duration<Rep, Period>& timeout)
       : basic_slot(from, from.try_acquire_for(timeout)) {}
-  /// Waits until stop is requested, and no longer than `timeout`; then is empty.
+  /// Waits until stop is requested, and no longer than `timeout`; then is
+  /// empty.
   template <class Rep, class Period>
   basic_slot(Slots& from, std::stop_token stop, const std::chrono::duration<Rep, Period>& timeout)
       : basic_slot(from, from.try_acquire_for(std::move(stop), timeout)) {}

@@ -109,7 +109,7 @@ int kgate_slots_acquire_within(kgate_slots* slots, ptrdiff_t* slot, int64_t nano
   });
 }
 int kgate_slots_release(kgate_slots* slots, ptrdiff_t slot) {
-  if (slots == nullptr || slot < 0 || slot >= slots->slots.size()) return failed(KGATE_INVALID);
+  if (slots == nullptr || slot < 0 || slot >= slots->slots.capacity()) return failed(KGATE_INVALID);
   slots->slots.release(slot);
   return KGATE_OK;
 }

@@ -20,6 +20,7 @@ struct fifo_gate : ticket_queue<checker_machine, small_words> {
       : ticket_queue(memory, N, k, static_cast<word>(small_words::ticket_mask - 1)) {}
 };
 using slots_gate = bitmap_assignment<checker_machine, fifo_gate, std::uint8_t>;
+using hinted_slots_gate = bitmap_assignment<checker_machine, fifo_gate, std::uint8_t, 2>;
 
 template <class Algorithm>
 rmr_result worst_cc(int N, int k, int passages) {

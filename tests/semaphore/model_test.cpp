@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kgate algorithm under all schedules, with at most k-1 crashes at any step. Tickets wrap during every run.
+// The kgate algorithm under all schedules, with at most k-1 crashes at any
+// step. Tickets wrap during every run.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -48,6 +49,15 @@ TEST(KgateModelVariants, SlotsAreDistinct) {
     const auto got = verdicts<slots_gate>(b.N, b.k, b.passages, b.k - 1, asked);
     EXPECT_EQ(got.overall(), verdict::holds) << testing::PrintToString(b) << ": " << text(got);
   }
+}
+
+// Two names a word, so that there are words above: hints that are wrong for a
+// while cost nobody its name.
+TEST(KgateModelVariants, SlotsWithHintsAreDistinct) {
+  const auto got = verdicts<hinted_slots_gate>(3, 3, 1, 0, {"k-exclusion", "deadlock-free", "distinct-names"});
+  EXPECT_EQ(got.overall(), verdict::holds) << text(got);
+  const auto wrong = verdicts<hinted_slots_gate>(3, 3, 1, 0, {"distinct-names"}, {.wrong = "force:n2=3"});
+  EXPECT_EQ(wrong.overall(), verdict::violated) << "a name is taken for free without asking: " << text(wrong);
 }
 
 TEST(KgateRmr, TwoAloneAndEveryLookHasItsPrice) {

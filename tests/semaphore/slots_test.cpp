@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -41,7 +42,7 @@ TEST(slots, more_than_a_word_of_them) {
 }
 
 TEST(slots, no_number_is_held_twice_by_a_crowd) {
-  for (const int k : {1, 3, 70}) {
+  for (const int k : {1, 3, 70, 5000}) {
     kgate::slots s(k);
     std::vector<std::atomic<int>> held(static_cast<std::size_t>(k));
     std::atomic<bool> twice{false};
@@ -59,6 +60,59 @@ TEST(slots, no_number_is_held_twice_by_a_crowd) {
     EXPECT_FALSE(twice) << "k = " << k;
     EXPECT_EQ(s.available(), k);
   }
+}
+
+TEST(slots, resize_moves_the_bound_of_the_numbers) {
+  kgate::slots s(2, 5);
+  EXPECT_EQ(s.capacity(), 5);
+  const kgate::slot zero(s);
+  kgate::slot one(s), none(s, std::try_to_lock);
+  EXPECT_FALSE(none);
+  s.resize(5);
+  kgate::slot two(s), three(s);
+  EXPECT_EQ(three.number(), 3);
+  s.resize(2);
+  EXPECT_EQ(s.size(), 2);
+  one.reset();
+  EXPECT_EQ(s.try_acquire(), std::nullopt) << "three are inside";
+  two.reset();
+  EXPECT_EQ(s.try_acquire(), std::nullopt) << "two are inside";
+  three.reset();
+  const kgate::slot next(s);
+  EXPECT_EQ(next.number(), 1);
+  EXPECT_THROW(s.resize(6), std::invalid_argument);
+  EXPECT_THROW(s.resize(0), std::invalid_argument);
+  EXPECT_THROW(kgate::slots(3, 2), std::invalid_argument);
+}
+
+// More words of names than one have words above them that say where to look.
+TEST(slots, after_a_resize_to_fewer_only_low_numbers_are_given) {
+  kgate::slots s(300);
+  std::vector<kgate::slot> held(300);
+  for (kgate::slot& one : held) one = kgate::slot(s);
+  s.resize(70);
+  for (std::size_t i = 0; i < 300; i += 3) held[i].reset();
+  for (std::size_t i = 1; i < 300; i += 3) held[i].reset();
+  EXPECT_EQ(s.try_acquire(), std::nullopt);
+  for (std::size_t i = 2; i < 300; i += 3) held[i].reset();
+  for (int i = 0; i < 70; ++i) held[static_cast<std::size_t>(i)] = kgate::slot(s);
+  for (int i = 0; i < 70; ++i) EXPECT_LT(held[static_cast<std::size_t>(i)].number(), 70);
+}
+
+TEST(slots, the_last_of_a_million_is_found_quickly) {
+  const auto nanoseconds = [](std::ptrdiff_t k) {
+    kgate::slots s(k);
+    for (std::ptrdiff_t i = 0; i + 1 < k; ++i) static_cast<void>(s.acquire());
+    auto least = std::chrono::nanoseconds::max();
+    for (int round = 0; round < 20; ++round) {
+      const auto before = std::chrono::steady_clock::now();
+      for (int i = 0; i < 100; ++i) s.release(s.acquire());
+      least = std::min<std::chrono::nanoseconds>(least, std::chrono::steady_clock::now() - before);
+    }
+    for (std::ptrdiff_t i = 0; i + 1 < k; ++i) s.release(i);
+    return static_cast<double>(least.count()) / 100;
+  };
+  EXPECT_LT(nanoseconds(kgate::slots::max()), 50 * nanoseconds(64));
 }
 
 TEST(slots, stop_ends_the_wait) {
@@ -131,7 +185,38 @@ TEST(pool, an_object_has_one_borrower_at_a_time) {
   EXPECT_EQ(*a + *b + *c, 12000);
 }
 
-// A lease that was moved from has no object, and discarding it destroys nobody's.
+TEST(pool, can_be_resized) {
+  int made = 0, destroyed = 0;
+  struct counted {
+    int* gone;
+    explicit counted(int* count) : gone(count) {}
+    counted(const counted&) = delete;
+    counted& operator=(const counted&) = delete;
+    ~counted() { ++*gone; }
+  };
+  {
+    const auto make = [&](std::ptrdiff_t) {
+      ++made;
+      return &destroyed;
+    };
+    kgate::pool<counted> p(1, make, 3);
+    auto first = p.borrow();
+    EXPECT_FALSE(p.try_borrow());
+    p.resize(3);
+    auto second = p.borrow(), third = p.borrow();
+    EXPECT_EQ(made, 3);
+    p.resize(2);
+    third.give_back();
+    EXPECT_EQ(destroyed, 1) << "beyond the new size";
+    second.give_back();
+    EXPECT_EQ(destroyed, 1);
+    EXPECT_THROW(p.resize(4), std::invalid_argument);
+  }
+  EXPECT_EQ(destroyed, 3);
+}
+
+// A lease that was moved from has no object, and discarding it destroys
+// nobody's.
 TEST(pool_lease, discarded_after_a_move_or_empty_does_nothing) {
   kgate::pool<int> numbers(2, [](std::ptrdiff_t slot) { return static_cast<int>(10 + slot); });
   auto first = numbers.borrow();

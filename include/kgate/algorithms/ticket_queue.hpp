@@ -430,7 +430,9 @@ class ticket_queue {
   template <class Bucket, class Taken>
   void offer_bargeable([[maybe_unused]] Process& p, [[maybe_unused]] Bucket& b, [[maybe_unused]] Taken& taken) {
     if constexpr (barging) {
-      if (self().hand_back_bargeable(p)) serve(p, b, taken);
+      bool any = false;
+      while (self().hand_back_bargeable(p)) any = true;  // all (B2): one alone does not admit a request for several
+      if (any) serve(p, b, taken);
     }
   }
 
