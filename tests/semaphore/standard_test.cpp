@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the test suites of libstdc++ and libc++ ask of std::counting_semaphore,
+// asked of ours. Two things differ, and are said in docs/semaphore.md: all
+// permits are free at the beginning, and more than were taken cannot be
+// released. Where those suites begin with fewer, these tests take permits
+// first.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "kgate/semaphore.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+static_assert(!std::is_default_constructible_v<kgate::semaphore>);
+static_assert(!std::is_copy_constructible_v<kgate::semaphore> && !std::is_copy_assignable_v<kgate::semaphore>);
+static_assert(!std::is_move_constructible_v<kgate::semaphore> && !std::is_move_assignable_v<kgate::semaphore>);
+static_assert(!std::is_convertible_v<std::ptrdiff_t, kgate::semaphore>, "the constructor is explicit");
+static_assert(std::is_constructible_v<kgate::semaphore, std::ptrdiff_t>);
+static_assert(noexcept(kgate::semaphore::max()) && kgate::semaphore::max() >= std::numeric_limits<int>::max());
+static_assert(noexcept(std::declval<kgate::semaphore&>().try_acquire()));
+static_assert(std::is_void_v<decltype(std::declval<kgate::semaphore&>().acquire())>);
+static_assert(std::is_same_v<decltype(std::declval<kgate::semaphore&>().try_acquire_for(1ms)), bool>);
+
+constinit kgate::semaphore made_at_compile_time(1);
+constinit kgate::semaphore largest(kgate::semaphore::max());
+
+template <class Semaphore>
+class standard : public testing::Test {};
+using kinds = testing::Types<kgate::semaphore, kgate::basic_semaphore<kgate::bounded_overtaking<>>,
+                             kgate::basic_semaphore<kgate::fifo, kgate::spin_yield>>;
+TYPED_TEST_SUITE(standard, kinds);
+
+TEST(standard_constant, initialisation) {
+  made_at_compile_time.acquire();
+  EXPECT_FALSE(made_at_compile_time.try_acquire());
+  made_at_compile_time.release();
+  EXPECT_EQ(largest.available(), kgate::semaphore::max());
+  EXPECT_TRUE(largest.try_acquire());
+  largest.release();
+  EXPECT_THROW(kgate::semaphore(-1), std::invalid_argument);
+}
+
+TYPED_TEST(standard, acquire_and_release_one_and_several) {
+  TypeParam s(4);
+  s.acquire();
+  s.acquire();
+  s.release();
+  s.release(1);
+  for (int i = 0; i < 4; ++i) s.acquire();
+  s.release(3);
+  s.release(0);
+  s.acquire();
+  s.release(2);
+  EXPECT_EQ(s.available(), 4);
+}
+
+TYPED_TEST(standard, try_acquire_until_there_is_none) {
+  TypeParam s(3);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(s.try_acquire());
+  EXPECT_FALSE(s.try_acquire());
+  s.release(2);
+  EXPECT_TRUE(s.try_acquire());
+  EXPECT_TRUE(s.try_acquire());
+  EXPECT_FALSE(s.try_acquire());
+  s.release(3);
+}
+
+TYPED_TEST(standard, acquire_waits_for_a_release_by_another_thread) {
+  TypeParam s(2);
+  s.acquire(2);
+  std::atomic<bool> released{false};
+  std::jthread other([&] {
+    std::this_thread::sleep_for(5ms);
+    released = true;
+    s.release();
+    s.release();
+  });
+  s.acquire();
+  EXPECT_TRUE(released);
+  s.acquire();
+  other.join();
+  s.release(2);
+}
+
+TYPED_TEST(standard, a_time_out_comes_not_too_early) {
+  TypeParam s(1);
+  s.acquire();
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_FALSE(s.try_acquire_for(10ms));
+  EXPECT_GE(std::chrono::steady_clock::now() - before, 10ms);
+  const auto until = std::chrono::steady_clock::now() + 10ms;
+  EXPECT_FALSE(s.try_acquire_until(until));
+  EXPECT_GE(std::chrono::steady_clock::now(), until);
+  const auto of_the_day = std::chrono::system_clock::now() + 10ms;
+  EXPECT_FALSE(s.try_acquire_until(of_the_day));
+  EXPECT_GE(std::chrono::system_clock::now(), of_the_day);
+  s.release();
+}
+
+TYPED_TEST(standard, a_time_that_has_passed_is_a_try) {
+  TypeParam s(1);
+  for (const bool free : {true, false}) {
+    if (!free) s.acquire();
+    const auto back = [&](bool taken) {
+      if (taken) s.release();
+      return taken;
+    };
+    EXPECT_EQ(back(s.try_acquire_for(0ms)), free);
+    EXPECT_EQ(back(s.try_acquire_for(-1h)), free);
+    EXPECT_EQ(back(s.try_acquire_for(std::chrono::duration<double>(-1.5))), free);
+    EXPECT_EQ(back(s.try_acquire_until(std::chrono::steady_clock::now() - 1s)), free);
+    EXPECT_EQ(back(s.try_acquire_until(std::chrono::system_clock::time_point{})), free);
+  }
+  s.release();
+}
+
+TYPED_TEST(standard, a_permit_that_comes_in_time_is_taken) {
+  TypeParam s(2);
+  s.acquire(2);
+  std::jthread other([&] {
+    std::this_thread::sleep_for(5ms);
+    s.release();
+    std::this_thread::sleep_for(5ms);
+    s.release();
+  });
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_TRUE(s.try_acquire_for(1h));
+  EXPECT_TRUE(s.try_acquire_until(std::chrono::system_clock::now() + 1h));
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 1h);
+  other.join();
+  s.release(2);
+}
+
+/// A clock of one's own, which is late and goes slowly.
+struct slow_clock {
+  using rep = std::chrono::steady_clock::rep;
+  using period = std::chrono::steady_clock::period;
+  using duration = std::chrono::steady_clock::duration;
+  using time_point = std::chrono::time_point<slow_clock>;
+  static constexpr bool is_steady = false;
+  static time_point now() {
+    return time_point(std::chrono::steady_clock::now().time_since_epoch() / 3 - std::chrono::hours(1));
+  }
+};
+TYPED_TEST(standard, any_clock_will_do) {
+  TypeParam s(1);
+  s.acquire();
+  const auto until = slow_clock::now() + 5ms;
+  EXPECT_FALSE(s.try_acquire_until(until));
+  EXPECT_GE(slow_clock::now(), until);
+  s.release();
+}
+
+// libc++ once lost wake-ups when several threads waited and permits came one by
+// one.
+TYPED_TEST(standard, no_wake_up_is_lost) {
+  constexpr int threads = 4, rounds = 500;
+  TypeParam s(threads);
+  for (int round = 0; round < rounds; ++round) {
+    s.acquire(threads);
+    std::vector<std::jthread> all;
+    for (int i = 0; i < threads; ++i) all.emplace_back([&] { s.acquire(); });
+    for (int i = 0; i < threads; ++i) s.release();
+    all.clear();
+    s.release(threads);
+  }
+  EXPECT_EQ(s.available(), threads);
+}
+
+TEST(standard_differences, are_told) {
+  kgate::semaphore s(1);
+  EXPECT_THROW(kgate::semaphore(0), std::invalid_argument);
+  EXPECT_DEATH(s.release(), "permit that nobody holds");
+}
+
+}  // namespace
