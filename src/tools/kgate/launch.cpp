@@ -73,13 +73,19 @@ bool is_ours(const char* setting) {
   return false;
 }
 
+/// Whether the gate was removed by force while its member was inside, where it stays: nobody else sees that gate.
+bool is_inside_removed(held_slot& one) {
+  mapped_cells& cells = one.gate.cells();
+  return cells.word().operation() == op::retired && cells.state_of(one.member.number) == one.member.inside();
+}
+
 /// Takes the locks by which this process, as the command, keeps its slots. The lock first, then the touch: a healer
 /// that found both locks free now fails, and later ones find this one taken.
 bool keep_slots(std::vector<held_slot>& slots) {
   for (held_slot& one : slots) {
     if (one.gate.file().locks().lock_for_command(one.lock_fd, one.member.number) != 0) return false;
     one.gate.set_command(one.member, getpid());
-    if (!one.gate.touch(one.member)) return false;
+    if (!one.gate.touch(one.member) && !is_inside_removed(one)) return false;
   }
   return true;
 }

@@ -61,6 +61,14 @@ class Maintenance(Case):
         self.assertEqual(self.run_kgate("run", "-n", "g", "-k", "7", "--", "true").returncode, 0)
         self.assertEqual(self.run_kgate("remove", "-n", "g").returncode, 0)
 
+    def test_one_that_was_let_in_before_a_forced_removal_runs(self):
+        holder = self.hold("b")
+        both = self.start("run", "-n", "a", "-n", "b", "--", "echo", "inside")  # has its slot of a, waits at b
+        self.until(lambda: len(self.holders("a")) == 1 and len(self.gate("b")["waiters"]) == 1)
+        self.assertEqual(self.run_kgate("remove", "-n", "a", "--force").returncode, 0)
+        holder.terminate()
+        self.assertEqual((both.wait(10), both.stdout.read(), both.stderr.read()), (0, "inside\n", ""))
+
     def test_doctor(self):
         process = self.start("run", "-n", "g", "-k", "2", "--", "sh", "-c", "kill -9 $PPID")
         process.wait()
