@@ -124,15 +124,9 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
   constexpr bounded_barging(typename M::Memory& memory, int N, int k, word first = 0)
       : base(memory, N, k, first), Q(memory, {.name = "Q"}, quota::make(first, 0)), F(memory, {.name = "F"}, 0) {}
 
-  void acquire(Process& p, Private& mine) {
-    if (!enter(p, mine, 1)) [[unlikely]]
-      wait(p, mine);
-    p.live();
-  }
-  void release(Process& p, Private&) {
-    [[maybe_unused]] auto frame = p.frame();
-    release(p, 1, L::one_out(L::permits_max));
-  }
+  using base::acquire;
+  using base::release;
+  using base::wait;
 
   template <class Expired>
   bool acquire(Caller p, word w, Expired expired) {
@@ -157,9 +151,6 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
   }
   bool try_enter(Process& p, word w) { return base::try_enter(p, w) || (w == 1 && take_bargeable(p)); }
 
-  void wait(Process& p, Private& mine) {
-    wait(p, mine, [] { return false; });
-  }
   template <class Expired>
   bool wait(Process& p, Private& mine, Expired&& expired) {
     if (!L::waits(watch<M>(p["2"], this->W, base::admits(mine.last), base::standing_of(mine.last)), mine.last))

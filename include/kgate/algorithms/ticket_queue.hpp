@@ -99,13 +99,13 @@ class ticket_queue {
       : W(memory, {.name = "W"}, L::make(L::wrapped(first), static_cast<word>(k))) {}
 
   void acquire(Process& p, Private& mine) {
-    if (!enter(p, mine, 1)) [[unlikely]]
-      wait(p, mine);
+    if (!self().enter(p, mine, 1)) [[unlikely]]
+      self().wait(p, mine);
     p.live();
   }
   void release(Process& p, Private&) {
     [[maybe_unused]] auto frame = p.frame();
-    release(p, 1, L::one_out(L::permits_max));
+    self().release(p, 1, L::one_out(L::permits_max));
   }
 
   /// Takes w permits, waiting for them in line. False: expired() held first, and nothing is taken.
@@ -137,7 +137,7 @@ class ticket_queue {
 
   /// Queued until admitted.
   void wait(Process& p, Private& mine) {
-    wait(p, mine, [] { return false; });
+    self().wait(p, mine, [] { return false; });
   }
   /// Queued until admitted: true. False: expired() held, and tickets and permits are given up.
   template <class Expired>
