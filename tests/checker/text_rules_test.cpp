@@ -221,7 +221,7 @@ struct polls_and_remembers : one_word {
   void release(Process& p, Private&) { X.write(p["3"], 0); }
 };
 TEST(TextRules, PollingForgets) {
-  const std::string said = complaint<polls_and_remembers>(2, [](check_request& r) { r.limits.memory_max = 64 << 20; });
+  const std::string said = complaint<polls_and_remembers>(2, [](check_request& r) { r.limits.memory_max = 24 << 20; });
   EXPECT_COMPLAINT(said, "without forgetting any");
   EXPECT_COMPLAINT(said, "label 1");
 }

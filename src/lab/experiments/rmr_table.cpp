@@ -119,6 +119,7 @@ rmr_measurement measure_rmr(const catalog::choice& algorithm, int N, int k, cons
   const rmr_result found = worst_rmr(p, cost, contention, limits);
   if (!found.complete) {
     rmr_measurement m = sample_rmr(algorithm, N, k, cost, contention, 400'000);
+    m.reached = coverage_of(p);
     m.worst = std::max(m.worst, found.worst);
     m.states = found.states;
     m.why = found.why;
@@ -135,6 +136,7 @@ rmr_measurement measure_rmr(const catalog::choice& algorithm, int N, int k, cons
   m.bound = bound_for(algorithm, cost.model, N, k, contention);
   m.labels = found.labels;
   m.states = found.states;
+  m.reached = coverage_of(p);
   return m;
 }
 
@@ -148,6 +150,7 @@ rmr_measurement sample_rmr(const catalog::choice& algorithm, int N, int k, const
   m.bound = bound_for(algorithm, cost.model, N, k, contention);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const auto arena = make_arena(algorithm, N, k, cost);
+    if (!arena) break;  // not in the catalogue: what the search over all schedules has found is all there is
     m.worst = std::max(m.worst, schedules::harass(*arena, k, {seed, steps / seeds, contention}).worst);
   }
   return m;
@@ -199,6 +202,7 @@ nlohmann::json to_json(const rmr_measurement& m, const catalog::choice& algorith
   if (!m.labels.empty()) j["labels"] = m.labels;
   if (m.states > 0) j["states"] = m.states;
   if (!m.why.empty()) j["why"] = m.why;
+  if (m.reached) j["coverage"] = to_json(*m.reached);
   return j;
 }
 

@@ -6,11 +6,13 @@
 
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "catalog/row.hpp"
 #include "lab/checker/explore/explorer.hpp"
+#include "lab/checker/model/coverage.hpp"
 #include "lab/rmr/cost_model.hpp"
 
 namespace kgate::lab {
@@ -26,7 +28,8 @@ struct rmr_measurement {
   catalog::rmr_count bound = catalog::unbounded;
   std::vector<std::string> labels;  ///< of the remote references of a worst passage, if exhaustive
   std::uint64_t states = 0;
-  std::string why;  ///< why a search over all schedules was not one
+  std::optional<coverage> reached;  ///< of a search over all schedules
+  std::string why;                  ///< why a search over all schedules was not one
 
   bool within() const { return bound == catalog::unbounded || (!unbounded && worst <= bound); }
 };

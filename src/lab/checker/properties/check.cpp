@@ -56,6 +56,7 @@ check_result checking::run() {
   result_.bytes_per_state = explored_.bytes_per_state();
   result_.complete = explored_.complete;
   result_.why = explored_.why;
+  result_.reached = coverage_of(program_);
   audit_text();
   result_.seconds = watch_.seconds();
   return std::move(result_);

@@ -11,6 +11,7 @@
 
 #include "lab/checker/explore/explorer.hpp"
 #include "lab/checker/model/audit.hpp"
+#include "lab/checker/model/coverage.hpp"
 #include "lab/checker/properties/property.hpp"
 #include "lab/checker/trace/trace.hpp"
 
@@ -51,6 +52,7 @@ struct check_result {
   std::string why;
   std::vector<property_result> properties;
   audit_result audit;
+  coverage reached;
 
   verdict overall() const;
   /// Nothing is violated or undecided, but something holds within the passages explored only.

@@ -25,6 +25,7 @@ nlohmann::json to_json(const check_result& r, program& p) {
                 {"passages", r.audit.passages},
                 {"seconds", r.audit.seconds},
                 {"share", r.asked.audit_share}};
+  j["coverage"] = to_json(r.reached);
   if (r.asked.contention > 0) j["contention"] = r.asked.contention;
   if (r.asked.symmetry) j["orbit_states"] = r.orbit_states;
   if (!r.why.empty()) j["why"] = r.why;

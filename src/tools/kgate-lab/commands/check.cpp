@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "lab/checker/explore/symmetry.hpp"
+#include "lab/checker/graph/graph_file.hpp"
 #include "lab/checker/properties/formula.hpp"
 #include "lab/models/models.hpp"
 #include "lab/models/promises.hpp"
@@ -27,6 +28,7 @@
 #include "tools/kgate-lab/output/output_file.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
+#include "tools/kgate-lab/output/verdict_table.hpp"
 #include "tools/kgate-lab/own_text/text_file.hpp"
 #include "tools/kgate-lab/system_memory.hpp"
 #include "tools/kgate-lab/watched_program.hpp"
@@ -48,7 +50,8 @@ struct command_options {
   given passages, memory, crashes, threads, memory_max, time_max, contention, forget_nothing;
   bool symmetry = false, promised = false;
   std::vector<std::string> formulas;
-  given fairness, file;
+  given fairness, file, format, graph;
+  bool all = false;
   given trace;
   bool json = false;
 };
@@ -99,6 +102,13 @@ int passages_of(const command_options& a, plan& p) {
       "the variables of {} are unbounded: one passage of each process was explored; --passages M explores more",
       p.of.algorithm.id()));
   return 1;
+}
+
+table_format format_of(const command_options& a) {
+  if (!a.format || *a.format == "text") return table_format::text;
+  if (*a.format == "csv") return table_format::csv;
+  if (*a.format == "latex") return table_format::latex;
+  throw usage_error(fmt::format("--format needs text, csv or latex, not '{}'", *a.format));
 }
 
 lab::fairness_kind fairness_of(const command_options& a) {
@@ -229,8 +239,28 @@ std::string audited(const lab::check_result& r) {
          "\n";
 }
 
+/// The labels of the algorithm's text at which no access was made, in the order of the text.
+std::vector<std::string> labels_not_reached(const plan& p, const lab::check_result& r) {
+  std::vector<std::string> missed;
+  for (const embedded_source& source : sources_of(p.of.algorithm))
+    for (const auto& [label, line] : labels_of(source.text))
+      if (!r.reached.labels.contains(label) && std::find(missed.begin(), missed.end(), label) == missed.end())
+        missed.push_back(label);
+  return missed;
+}
+
+std::string coverage_text(const plan& p, const lab::check_result& r) {
+  if (r.states == 0) return "";
+  std::string text = fmt::format("coverage: {} reached", count_text(r.reached.labels.size(), "label", "labels"));
+  if (const auto missed = labels_not_reached(p, r); !missed.empty())
+    text += fmt::format(", not reached: {}", fmt::join(missed, ", "));
+  if (const auto missed = r.reached.branches_missed(); !missed.empty())
+    text += fmt::format("; {}", fmt::join(missed, ", "));
+  return wrapped(text, 10, 79) + "\n";
+}
+
 std::string human(const plan& p, const lab::check_result& r, lab::program& program) {
-  std::string text = heading(r.asked) + verdicts(p, r) + covered(r) + audited(r);
+  std::string text = heading(r.asked) + verdicts(p, r) + covered(r) + coverage_text(p, r) + audited(r);
   for (const std::string& note : p.notes) text += wrapped(fmt::format("note: {}", note), 6, 79) + "\n";
   for (const lab::property_result& one : r.properties) {
     if (!one.counterexample) continue;
@@ -251,6 +281,8 @@ nlohmann::json machine_form(const plan& p, const lab::check_result& r, lab::prog
   j["time_max"] = r.asked.limits.seconds_max;
   j["verdict"] = lab::verdict_id(r);
   j["notes"] = p.notes;
+  j["version"] = KGATE_VERSION;
+  j["coverage"]["labels_not_reached"] = labels_not_reached(p, r);
   for (auto& one : j["properties"])
     one["promised"] = lab::is_promised(p.of.algorithm, one["name"].get<std::string>(), p.of.N, p.of.k, r.asked.crashes);
   return j;
@@ -268,10 +300,76 @@ exit_code to_exit_code(lab::verdict v) {
   return exit_code::failed;
 }
 
+lab::graph_format graph_format_of(const std::string& path) {
+  if (path.ends_with(".aut")) return lab::graph_format::aldebaran;
+  if (path.ends_with(".dot")) return lab::graph_format::dot;
+  throw usage_error(fmt::format("--graph needs a file that ends in .aut or .dot, not '{}'", path));
+}
+
+/// "2-5", "3": from and to.
+std::optional<std::pair<int, int>> range_in(const std::string& text) {
+  const std::size_t dash = text.find('-', 1);
+  if (dash == std::string::npos) return std::nullopt;
+  const int from = parse_number("a range", text.substr(0, dash), 1, processes_max);
+  return std::pair{from, parse_number("a range", text.substr(dash + 1), from, processes_max)};
+}
+
+exit_code overall_code(const lab::check_result& r) {
+  return r.within_passages() ? exit_code::undecided : to_exit_code(r.overall());
+}
+
+/// One check for each algorithm and each size of the ranges that it allows; the worst exit code of them.
+exit_code sweep(const command_options& a) {
+  if (a.trace || a.graph) throw usage_error("--trace and --graph need one N and one k");
+  if (a.all && (a.file || !a.algorithm.empty())) throw usage_error("check takes an algorithm or --all, not both");
+  const auto sizes = [](const std::string& text, const char* option) {
+    const auto range = range_in(text);
+    if (range) return *range;
+    const int only = parse_number(option, text, 1, processes_max);
+    return std::pair{only, only};
+  };
+  const auto [N_from, N_to] = sizes(a.N, "-N");
+  const auto [k_from, k_to] = sizes(a.k, "-k");
+  std::vector<std::string> ids;
+  if (a.all)
+    for (const catalog::row* row : lab::algorithm_rows()) ids.emplace_back(row->id);
+  else
+    ids.push_back(a.file ? *a.file : a.algorithm);
+  std::vector<lab::check_result> results;
+  auto list = nlohmann::json::array();
+  exit_code worst = exit_code::holds;
+  for (const std::string& id : ids)
+    for (int N = N_from; N <= N_to; ++N)
+      for (int k = k_from; k <= std::min(k_to, N); ++k) {
+        if (!catalog::limits_error(*parse_algorithm(id).base, N, k).empty() || catch_interrupts().load()) continue;
+        command_options one = a;
+        one.algorithm = id;
+        one.file.reset();
+        one.N = std::to_string(N);
+        one.k = std::to_string(k);
+        plan p = make_plan(one);
+        const watched_program program(p.of, p.request.of, p.request.limits.seconds_max);
+        const lab::check_result& r = results.emplace_back(carry_out(*program, p));
+        if (a.json) list.push_back(machine_form(p, r, *program));
+        const exit_code code = overall_code(r);
+        worst =
+            worst == exit_code::violated || code == exit_code::violated ? exit_code::violated : std::max(worst, code);
+      }
+  if (results.empty()) throw usage_error("no algorithm allows any N and k of these ranges");
+  print(a.json ? list.dump(2) + "\n" : verdict_table(results, format_of(a)));
+  return worst;
+}
+
 exit_code run(const command_options& a) {
+  if (a.all || a.format || range_in(a.N) || range_in(a.k)) return sweep(a);
   plan p = make_plan(a);
   std::optional<output_file> trace_file;
   if (a.trace) trace_file.emplace("--trace", *a.trace);
+  std::optional<output_file> graph_file;
+  if (a.graph) {
+    graph_format_of(*a.graph);
+    graph_file.emplace("--graph", *a.graph);
+  }
   lab::program_options options;
   if (a.forget_nothing)
     options.remember_accesses = parse_number("--forget-nothing", *a.forget_nothing, 1, accesses_max);
@@ -281,13 +379,20 @@ exit_code run(const command_options& a) {
     p.request.properties.emplace_back("invariant");
   const lab::check_result result = carry_out(program, p);
   print(a.json ? machine_form(p, result, program).dump(2) + "\n" : human(p, result, program));
+  if (graph_file && result.complete) {
+    lab::explore_options all;
+    all.contention = p.request.contention;
+    all.find_exclusion = all.find_names = false;
+    lab::exploration explored = lab::explore(program, all, p.request.limits);
+    if (explored.complete) graph_file->write(lab::graph_text(explored, graph_format_of(*a.graph)));
+  }
   if (trace_file) {
     const auto shown = std::find_if(result.properties.begin(), result.properties.end(),
                                     [](const lab::property_result& one) { return one.counterexample.has_value(); });
     if (shown != result.properties.end())
       trace_file->write(lab::to_json(*shown->counterexample, program).dump(2) + "\n");
   }
-  return result.within_passages() ? exit_code::undecided : to_exit_code(result.overall());
+  return overall_code(result);
 }
 
 }  // namespace
@@ -299,8 +404,10 @@ command add_check(CLI::App& tool) {
     return o->add_option(name, value, text)->type_name(type);
   };
   one("ALGO", it->algorithm, "", "The algorithm's id, as 'list' shows it, or a FILE.hpp");
-  one("-N", it->N, "N", "How many processes there are")->required();
-  one("-k", it->k, "K", "How many may be inside")->required();
+  one("-N", it->N, "N", "How many processes there are, or a range as 2-5")->required();
+  one("-k", it->k, "K", "How many may be inside, or a range as 1-3")->required();
+  o->add_flag("--all", it->all, "Every algorithm of the catalogue that allows N and k");
+  one("--format", it->format, "text|csv|latex", "A table of the verdicts, one row for each N and k");
   o->add_option("--property", it->properties,
                 "What to judge, may be repeated; else the basic\nproperties and what the algorithm promises")
       ->type_name("P")
@@ -332,6 +439,8 @@ command add_check(CLI::App& tool) {
                 "Make an error: drop:LABEL, defer:LABEL or\nforce:LABEL=VALUE; may be repeated")
       ->type_name("M")
       ->allow_extra_args(false);
+  one("--graph", it->graph, "FILE",
+      "Write the states and steps there, for other tools:\nFILE.aut (Aldebaran) or FILE.dot");
   one("--trace", it->trace, "FILE", "Write the first counterexample there, for replay");
   o->add_flag("--json", it->json, "The result for programs");
   o->footer(fmt::format("Properties: {}.\n", wrapped(fmt::format("{}", fmt::join(lab::property_ids(), ", ")), 2, 64)) +

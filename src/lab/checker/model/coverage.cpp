@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/checker/model/coverage.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace kgate::lab {
+
+coverage coverage_of(const program& p) {
+  coverage all;
+  for (int q = 0; q < p.N(); ++q)
+    p.for_each_step(q, [&](local_id s, code, const transition& t) {
+      const local_state& here = p.local(q, s);
+      if (here.op == operation::none || here.done) return;
+      label_coverage& at = all.labels[here.label];
+      const std::string operation = to_string(here.op);
+      at.operation = at.operation.empty() || at.operation == operation ? operation : "several";
+      at.blocked = at.blocked || t.blocked;
+      if (t.blocked) return;
+      (t.writes ? at.wrote : at.only_read) = true;
+      const local_state& then = p.local(q, t.next);
+      const std::string next = then.where == region::remainder ? "" : then.label;
+      const auto place = std::lower_bound(at.next.begin(), at.next.end(), next);
+      if (place == at.next.end() || *place != next) at.next.insert(place, next);
+    });
+  for (int v = 0; v < p.variables(); ++v) all.variables[p.variable(v).name] = p.variable(v).values.size();
+  return all;
+}
+
+std::vector<std::string> coverage::branches_missed() const {
+  std::vector<std::string> missed;
+  for (const auto& [label, at] : labels) {
+    if (at.operation == to_string(operation::compare_and_swap)) {
+      if (!at.wrote) missed.push_back(label + " never succeeds");
+      if (!at.only_read) missed.push_back(label + " never fails");
+    }
+    if (at.operation == to_string(operation::await) && !at.blocked) missed.push_back(label + " never waits");
+  }
+  return missed;
+}
+
+nlohmann::json to_json(const coverage& c) {
+  nlohmann::json j{{"labels", nlohmann::json::object()},
+                   {"branches_missed", c.branches_missed()},
+                   {"variables", nlohmann::json::object()}};
+  for (const auto& [label, at] : c.labels)
+    j["labels"][label] = {{"operation", at.operation},
+                          {"writes", at.wrote},
+                          {"only_reads", at.only_read},
+                          {"waits", at.blocked},
+                          {"next", at.next}};
+  for (const auto& [name, values] : c.variables) j["variables"][name] = values;
+  return j;
+}
+
+}  // namespace kgate::lab

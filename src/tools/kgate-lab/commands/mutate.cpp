@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// kgate-lab mutate: makes errors in an algorithm, one at a time, and lists those that no promise notices.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "lab/checker/model/coverage.hpp"
+#include "lab/checker/properties/check.hpp"
+#include "lab/models/models.hpp"
+#include "lab/models/promises.hpp"
+#include "tools/kgate-lab/arguments.hpp"
+#include "tools/kgate-lab/commands/commands.hpp"
+#include "tools/kgate-lab/interrupt.hpp"
+#include "tools/kgate-lab/output/terminal.hpp"
+#include "tools/kgate-lab/output/text.hpp"
+#include "tools/kgate-lab/watched_program.hpp"
+
+namespace kgate::tool {
+
+namespace {
+
+constexpr int passages_default = 1;  ///< of algorithms with unbounded variables
+
+struct command_options {
+  std::string algorithm, N, k, passages, time_max = "20s", sample, seed = "1";
+  bool all = false, json = false;
+};
+
+enum class fate { killed, survived, undecided };
+
+struct mutant {
+  instance of;
+  lab::mutation wrong;
+  fate is = fate::undecided;
+  std::string why;  ///< the property that noticed it, or the limit that was reached
+};
+
+int passages_for(const instance& of, const command_options& a) {
+  if (!a.passages.empty()) return parse_number("--passages", a.passages, 1, 1'000'000);
+  const bool bounded = of.algorithm.base->bounded_variables && of.algorithm.base->needs == catalog::registers::atomic;
+  return bounded ? 0 : passages_default;
+}
+
+lab::check_result check(const instance& of, const std::vector<lab::mutation>& wrong, const command_options& a) {
+  lab::check_request request;
+  request.of = {of.algorithm.id(),   of.N,  of.k,
+                passages_for(of, a), wrong, of.algorithm.base->needs == catalog::registers::safe};
+  request.properties = lab::promised_properties(of.algorithm.promise());
+  request.crashes = std::min(catalog::crashes_max(of.algorithm.promise(), of.N, of.k), of.k - 1);
+  request.limits.interrupted = &catch_interrupts();
+  request.limits.memory_max = std::uint64_t{1} << 30;
+  request.limits.seconds_max = parse_duration("--time-max", a.time_max);
+  try {
+    const watched_program program(of, request.of, request.limits.seconds_max);
+    return lab::check(*program, request);
+  } catch (const std::invalid_argument& e) {
+    return lab::nothing_decided(request, e.what());
+  } catch (const usage_error& e) {  // the text cannot even begin with this error in it
+    return lab::nothing_decided(request, e.what());
+  }
+}
+
+/// Every statement dropped, so that an observer sees 0, and deferred behind the next access; every observation forced to
+/// other small values.
+std::vector<lab::mutation> mutations_of(const lab::coverage& reached) {
+  std::vector<lab::mutation> all;
+  for (const auto& [label, at] : reached.labels) {
+    const auto add = [&](const std::string& text) { all.push_back(lab::mutation::parse(text)); };
+    add("drop:" + label);
+    if (at.operation != "await") add("defer:" + label);
+    if (at.operation == "write" || at.operation == "await") continue;
+    for (const int value : {-1, 1, 2}) add(fmt::format("force:{}={}", label, value));
+  }
+  return all;
+}
+
+std::vector<mutant> mutants_of(const instance& of, const command_options& a) {
+  const lab::check_result right = check(of, {}, a);
+  for (const lab::property_result& one : right.properties)
+    if (one.is != lab::verdict::holds)
+      throw usage_error(fmt::format("{} at N = {} k = {} has no mutants to judge: its own {} is {}{}",
+                                    of.algorithm.id(), of.N, of.k, one.name, lab::to_string(one.is),
+                                    one.why.empty() ? "" : " (" + one.why + ")"));
+  std::vector<mutant> all;
+  for (const lab::mutation& m : mutations_of(right.reached)) all.push_back({of, m, fate::undecided, ""});
+  return all;
+}
+
+void judge(mutant& m, const command_options& a) {
+  const lab::check_result r = check(m.of, {m.wrong}, a);
+  m.is = fate::survived;
+  for (const lab::property_result& one : r.properties) {
+    if (one.is == lab::verdict::violated) {
+      m.is = fate::killed;
+      m.why = one.name;
+      return;
+    }
+    if (one.is == lab::verdict::undecided && m.is == fate::survived) {
+      // A text that breaks the machine's rules is noticed too; a limit is not.
+      m.is = r.states == 0 && r.transitions == 0 ? fate::killed : fate::undecided;
+      m.why = one.why;
+    }
+  }
+}
+
+/// The sizes of --all: rows that promise what they keep, as small as shows something.
+std::vector<instance> whole_catalogue() {
+  std::vector<instance> all;
+  for (const catalog::row* row : lab::algorithm_rows()) {
+    if (!row->native || !row->promise.starvation_free) continue;
+    const bool small = row->needs == catalog::registers::safe || row->id == "afek94-bounded";
+    const int k = std::min(small ? 1 : 2, row->allowed.k_max);
+    all.push_back({catalog::choice{row, false}, small ? 2 : 3, k});
+  }
+  return all;
+}
+
+const char* word(fate f) {
+  switch (f) {
+    case fate::killed:
+      return "killed";
+    case fate::survived:
+      return "survived";
+    case fate::undecided:
+      return "undecided";
+  }
+  return "?";
+}
+
+exit_code run(const command_options& a) {
+  if (a.all == !a.algorithm.empty()) throw usage_error("mutate needs an algorithm with -N and -k, or --all");
+  std::vector<instance> instances;
+  if (a.all) {
+    if (!a.N.empty() || !a.k.empty()) throw usage_error("mutate --all chooses N and k itself");
+    instances = whole_catalogue();
+  } else {
+    if (a.N.empty() || a.k.empty()) throw usage_error("mutate needs -N and -k");
+    instances.push_back(parse_instance(a.algorithm, a.N, a.k));
+  }
+  progress_line line;
+  std::vector<mutant> mutants;
+  for (const instance& of : instances) {
+    const auto more = mutants_of(of, a);
+    mutants.insert(mutants.end(), more.begin(), more.end());
+  }
+  const std::size_t made = mutants.size();
+  if (!a.sample.empty()) {
+    const auto wanted = static_cast<std::size_t>(parse_number("--sample", a.sample, 1, 1'000'000));
+    std::mt19937 random(static_cast<std::uint32_t>(parse_number("--seed", a.seed, 0, 1'000'000'000)));
+    std::shuffle(mutants.begin(), mutants.end(), random);
+    mutants.resize(std::min(wanted, mutants.size()));
+  }
+  for (mutant& m : mutants) {
+    if (catch_interrupts().load()) break;
+    judge(m, a);
+  }
+  const auto count = [&](fate f) {
+    return std::count_if(mutants.begin(), mutants.end(), [&](const mutant& m) { return m.is == f; });
+  };
+  const exit_code code = count(fate::survived) > 0    ? exit_code::violated
+                         : count(fate::undecided) > 0 ? exit_code::undecided
+                                                      : exit_code::holds;
+  if (a.json) {
+    nlohmann::json j{{"made", made}, {"judged", mutants.size()}, {"mutants", nlohmann::json::array()}};
+    if (!a.sample.empty()) j["seed"] = parse_number("--seed", a.seed, 0, 1'000'000'000);
+    for (const fate f : {fate::killed, fate::survived, fate::undecided}) j[word(f)] = count(f);
+    for (const mutant& m : mutants)
+      j["mutants"].push_back({{"algorithm", m.of.algorithm.id()},
+                              {"N", m.of.N},
+                              {"k", m.of.k},
+                              {"mutation", m.wrong.text()},
+                              {"fate", word(m.is)},
+                              {"why", m.why}});
+    print(j.dump(2) + "\n");
+    return code;
+  }
+  std::string text =
+      fmt::format("{}: {} killed, {} survived, {} undecided\n", count_text(mutants.size(), "mutant", "mutants"),
+                  count(fate::killed), count(fate::survived), count(fate::undecided));
+  table rows;
+  for (const mutant& m : mutants)
+    if (m.is != fate::killed)
+      rows.add({fmt::format("{} N={} k={}", m.of.algorithm.id(), m.of.N, m.of.k), m.wrong.text(), word(m.is), m.why});
+  print(text + rows.text("  "));
+  return code;
+}
+
+}  // namespace
+
+command add_mutate(CLI::App& tool) {
+  auto it = std::make_shared<command_options>();
+  CLI::App* o = tool.add_subcommand("mutate", "Make errors one at a time, and list those that no promise notices");
+  const auto one = [&](const char* name, std::string& value, const char* type, const char* text) {
+    o->add_option(name, value, text)->type_name(type);
+  };
+  one("ALGO", it->algorithm, "", "The algorithm's id, or a FILE.hpp");
+  one("-N", it->N, "N", "How many processes there are");
+  one("-k", it->k, "K", "How many may be inside");
+  o->add_flag("--all", it->all, "The catalogue instead of one algorithm, at small sizes");
+  one("--passages", it->passages, "M",
+      "Passages of each process, if they are to be limited;\ndefault 1 where variables grow");
+  one("--time-max", it->time_max, "D", "For one mutant; default 20s");
+  one("--sample", it->sample, "S", "Judge S of the mutants, chosen at random");
+  one("--seed", it->seed, "R", "Of that choice; default 1");
+  o->add_flag("--json", it->json, "The result for programs");
+  o->footer(
+      "Each statement is dropped, deferred behind the next access, and made to observe\n"
+      "-1, 1 and 2; what the algorithm promises is judged each time. Exit code 1 if\n"
+      "one survives: it changes nothing, or nothing that these N and k show.\n"
+      "\n"
+      "Examples:\n"
+      "  kgate-lab mutate mcs -N 2 -k 1\n"
+      "  kgate-lab mutate am97-chain-cc -N 3 -k 2 --sample 10 --json\n");
+  return {o, [it] { return run(*it); }};
+}
+
+}  // namespace kgate::tool

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/kgate-lab/output/verdict_table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "tools/kgate-lab/output/text.hpp"
+
+namespace kgate::tool {
+
+namespace {
+
+using cells = std::vector<std::string>;
+
+std::vector<cells> rows_of(const std::vector<lab::check_result>& results) {
+  cells head{"algorithm", "N", "k", "passages", "crashes", "states", "transitions"};
+  const std::size_t fixed = head.size();
+  for (const lab::check_result& r : results)
+    for (const lab::property_result& one : r.properties)
+      if (std::find(head.begin() + static_cast<std::ptrdiff_t>(fixed), head.end(), one.name) == head.end())
+        head.push_back(one.name);
+  std::vector<cells> all{head};
+  for (const lab::check_result& r : results) {
+    cells row{r.asked.of.algorithm,
+              std::to_string(r.asked.of.N),
+              std::to_string(r.asked.of.k),
+              r.asked.of.passages == 0 ? "unlimited" : std::to_string(r.asked.of.passages),
+              std::to_string(r.asked.crashes),
+              fmt::format("{}{}", r.complete ? "" : ">=", r.states),
+              fmt::format("{}{}", r.complete ? "" : ">=", r.transitions)};
+    row.resize(head.size());
+    for (const lab::property_result& one : r.properties)
+      row[static_cast<std::size_t>(std::find(head.begin(), head.end(), one.name) - head.begin())] =
+          lab::verdict_id(one);
+    all.push_back(std::move(row));
+  }
+  return all;
+}
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string inside = text;
+  for (std::size_t at = 0; (at = inside.find('"', at)) != std::string::npos; at += 2) inside.insert(at, 1, '"');
+  return '"' + inside + '"';
+}
+
+std::string latex_cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<' || c == '>')
+      out += fmt::format("\\ensuremath{{{}}}", c);
+    else if (c == '\\' || c == '^' || c == '~')
+      out += fmt::format("\\char`\\{}", c);
+    else
+      out += (std::string_view("&%$#_{}").find(c) != std::string_view::npos ? "\\" : "") + std::string(1, c);
+  }
+  return out;
+}
+
+template <class Cell>
+std::string joined(const cells& row, const char* between, Cell&& cell) {
+  cells made;
+  for (const std::string& one : row) made.push_back(cell(one));
+  return fmt::format("{}", fmt::join(made, between));
+}
+
+}  // namespace
+
+std::string verdict_table(const std::vector<lab::check_result>& results, table_format format) {
+  const std::vector<cells> rows = rows_of(results);
+  std::string text;
+  switch (format) {
+    case table_format::text: {
+      table aligned;
+      for (const cells& row : rows) aligned.add(row);
+      return aligned.text("");
+    }
+    case table_format::csv:
+      for (const cells& row : rows) text += joined(row, ",", csv_cell) + "\n";
+      return text;
+    case table_format::latex:
+      text = fmt::format("\\begin{{tabular}}{{lrrrrrr{}}}\n\\hline\n", std::string(rows[0].size() - 7, 'l'));
+      for (const cells& row : rows)
+        text += joined(row, " & ", latex_cell) + " \\\\\n" + (&row == rows.data() ? "\\hline\n" : "");
+      return text + "\\hline\n\\end{tabular}\n";
+  }
+  return text;
+}
+
+}  // namespace kgate::tool

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The results of several checks as one table: for reading, for spreadsheets, for papers.
+
+#include <string>
+#include <vector>
+
+#include "lab/checker/properties/check.hpp"
+
+namespace kgate::tool {
+
+enum class table_format { text, csv, latex };
+
+/// One row a check, one column for each property that one of them judged. LaTeX is a tabular, with nothing around it.
+std::string verdict_table(const std::vector<lab::check_result>& results, table_format format);
+
+}  // namespace kgate::tool

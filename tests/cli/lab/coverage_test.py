@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every label of every algorithm is reached by a search that takes seconds, but for those that say why not here."""
+import lab
+from lab import HOLDS, LabTest
+
+SIZES = ((2, 1), (3, 2), (3, 1), (4, 2))
+SECONDS_EACH = "15s"
+NOT_REACHED = {}
+
+
+class Coverage(LabTest):
+    def reached(self, algorithm, N, k):
+        """The labels that a search reached, and those that it did not."""
+        done = self.run_lab("check", algorithm, "-N", N, "-k", k, "--property", "k-exclusion", "--time-max", SECONDS_EACH, "--json")
+        result = lab.json.loads(done.stdout)
+        return set(result["coverage"]["labels"]), set(result["coverage"]["labels_not_reached"])
+
+    def test_every_label_is_reached(self):
+        missing = {}
+        for row in self.lab_json(HOLDS, "list"):
+            seen, open_labels = set(), None
+            for N, k in SIZES:
+                if N > row["limits"]["N_max"] or k > row["limits"]["k_max"]:
+                    continue
+                more, missed = self.reached(row["id"], N, k)
+                seen |= more
+                open_labels = missed - seen if open_labels is None else open_labels - seen
+                if not open_labels:
+                    break
+            if open_labels - set(NOT_REACHED.get(row["id"], ())):
+                missing[row["id"]] = sorted(open_labels)
+        self.assertEqual(missing, {})
+
+    def test_text_and_json_say_what_was_reached(self):
+        result = self.lab_json(HOLDS, "check", "mcs", "-N", "2", "-k", "1", "--crashes", "0", "--property", "k-exclusion")
+        swap = [at for at in result["coverage"]["labels"].values() if at["operation"] == "compare_and_swap"]
+        self.assertTrue(swap and all(at["writes"] and at["only_reads"] for at in swap), swap)
+        alone = self.lab(HOLDS, "check", "mcs", "-N", "1", "-k", "1", "--property", "k-exclusion")
+        self.assertRegex(alone, r"(?s)coverage: .* not reached: .*never fails")
+        counted = self.lab_json(HOLDS, "rmr", "am97-chain-cc", "-N", "3", "-k", "2")
+        self.assertIn("1", counted["coverage"]["labels"])
+
+
+if __name__ == "__main__":
+    lab.main()

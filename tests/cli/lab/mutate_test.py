@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kgate-lab mutate: what survives is what is known to change nothing; a sample over the catalogue."""
+import json
+
+import lab
+from lab import VIOLATED, LabTest
+
+# Mutants that no promise notices, and why.
+SURVIVORS = json.loads((lab.Path(__file__).parent / "surviving_mutants.json").read_text())
+
+
+class Mutate(LabTest):
+    def survivors(self, *arguments):
+        done = self.run_lab("mutate", *arguments, "--json")
+        self.assertIn(done.returncode, (lab.HOLDS, VIOLATED), done.stderr)
+        result = json.loads(done.stdout)
+        self.assertEqual(result["killed"] + result["survived"] + result["undecided"], result["judged"])
+        self.assertEqual(result["undecided"], 0, [m for m in result["mutants"] if m["fate"] == "undecided"])
+        self.assertGreater(result["killed"], result["judged"] / 3)
+        return {m["mutation"] for m in result["mutants"] if m["fate"] == "survived"}
+
+    def test_survivors_are_explained(self):
+        for name, arguments in SURVIVORS.items():
+            algorithm, N, k = name.split()
+            explained = {m for reasons in arguments.values() for m in reasons}
+            self.assertEqual(self.survivors(algorithm, "-N", N, "-k", k), explained, name)
+
+    def test_the_same_seed_gives_the_same_sample(self):
+        sample = ("mutate", "am97-chain-cc", "-N", "3", "-k", "2", "--sample", "4", "--seed")
+        first, again, other = (json.loads(self.run_lab(*sample, seed, "--json").stdout)["mutants"] for seed in ("1", "1", "2"))
+        self.assertEqual(first, again)
+        self.assertNotEqual(first, other)
+
+    def test_mistakes(self):
+        self.refused("mutate", says=["--all"])
+        self.refused("mutate", "mcs", "--all", says=["--all"])
+        self.refused("mutate", "fa-semaphore", "-N", "2", "-k", "3", says=["k <= N"])
+
+
+if __name__ == "__main__":
+    lab.main()

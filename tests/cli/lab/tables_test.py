@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kgate-lab check over ranges and over the catalogue, and its graph for other tools."""
+import lab
+from lab import HOLDS, LabTest
+
+
+class Tables(LabTest):
+    def test_ranges_give_a_table_in_several_forms(self):
+        asked = ("check", "am97-chain-cc", "-N", "2-3", "-k", "1-2")
+        text = self.lab(HOLDS, *asked)
+        self.assertEqual([line.split()[:3] for line in text.splitlines()],
+                         [["algorithm", "N", "k"], ["am97-chain-cc", "2", "1"], ["am97-chain-cc", "2", "2"],
+                          ["am97-chain-cc", "3", "1"], ["am97-chain-cc", "3", "2"]])
+        rows = [line.split(",") for line in self.lab(HOLDS, *asked, "--format", "csv").splitlines()]
+        results = self.lab_json(HOLDS, *asked)
+        self.assertEqual([row[5] for row in rows[1:]], [str(r["states"]) for r in results])
+        latex = self.lab(HOLDS, *asked, "--format", "latex")
+        self.assertRegex(latex, r"(?s)\A\\begin\{tabular\}\{lrrrrrrllll\}.*am97-chain-cc & 3 & 2 & unlimited & 1 & 543 &")
+        self.assertEqual(latex.count("\\\\\n"), 5)
+        self.refused("check", "am97-chain-cc", "-N", "3-2", "-k", "1", says=["range"])
+        self.refused(*asked, "--format", "pdf", says=["text, csv or latex"])
+        self.refused("check", "--all", "mcs", "-N", "2", "-k", "1", says=["not both"])
+
+    def test_all_algorithms_at_one_size(self):
+        done = self.run_lab("check", "--all", "-N", "2", "-k", "1", "--property", "k-exclusion", "--time-max", "10s", "--format", "csv")
+        listed = [row["id"] for row in self.lab_json(HOLDS, "list")]
+        self.assertEqual([line.split(",")[0] for line in done.stdout.splitlines()[1:]], listed)
+
+    def test_the_graph_has_the_states_and_steps_that_were_counted(self):
+        result = self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", "3", "-k", "2", "--graph", "g.aut")
+        head, *steps = (self.folder / "g.aut").read_text().splitlines()
+        self.assertEqual(head, f"des (0, {result['transitions']}, {result['states']})")
+        self.assertEqual(len(steps), result["transitions"])
+        self.assertRegex(steps[0], r'\A\(0, "p0 1: [a-z_]+ X.0", \d+\)\Z')
+        self.lab(HOLDS, "check", "am97-chain-cc", "-N", "2", "-k", "1", "--graph", "g.dot")
+        self.assertIn("X.0=1", (self.folder / "g.dot").read_text())
+        self.refused("check", "mcs", "-N", "2", "-k", "1", "--graph", "g.txt", says=[".aut or .dot"])
+
+
+if __name__ == "__main__":
+    lab.main()
