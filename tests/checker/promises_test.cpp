@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every promise of every row of the catalogue is decided, at a size that takes seconds: what is promised holds, and what
-// a row does not promise of the basic properties is violated somewhere.
+// Every promise of every row of the catalogue is decided, at a size that takes seconds: what is promised holds, and
+// what a row does not promise of the basic properties is violated somewhere.
 
 #include "lab/models/promises.hpp"
 

@@ -4,9 +4,18 @@
 import lab
 from lab import HOLDS, LabTest
 
-SIZES = ((2, 1), (3, 2), (3, 1), (4, 2))
+SIZES = ((2, 1), (3, 2), (3, 1))
 SECONDS_EACH = "15s"
-NOT_REACHED = {}
+# "*" stands for all.
+FLAGS = ("2", "5", "7", "12")  # calls of label and scan, whose accesses have labels of their own, and a live
+NOT_REACHED = {
+    "danek10-kfcfs": ("22", "23"),  # shaded in figure 2: of the variant with capture
+    "danek10-nonatomic": ("F1", "F2"),  # fences: no access
+    "afek94-fife": FLAGS, "afek94-bounded": FLAGS, "afek94-as-printed": FLAGS,
+    "flbb79-bounded-printed-order": ("E",),  # nobody gets as far as its exit: that is the error
+    "kgate": ("*",),  # giving up, resizing and the rest: tests/semaphore explores them
+    "kgate-gate": ("*",),  # the gate's other operations: tests/gate/lab explores them
+}
 
 
 class Coverage(LabTest):
@@ -28,7 +37,8 @@ class Coverage(LabTest):
                 open_labels = missed - seen if open_labels is None else open_labels - seen
                 if not open_labels:
                     break
-            if open_labels - set(NOT_REACHED.get(row["id"], ())):
+            known = NOT_REACHED.get(row["id"], ())
+            if "*" not in known and open_labels - set(known):
                 missing[row["id"]] = sorted(open_labels)
         self.assertEqual(missing, {})
 
@@ -39,7 +49,7 @@ class Coverage(LabTest):
         alone = self.lab(HOLDS, "check", "mcs", "-N", "1", "-k", "1", "--property", "k-exclusion")
         self.assertRegex(alone, r"(?s)coverage: .* not reached: .*never fails")
         counted = self.lab_json(HOLDS, "rmr", "am97-chain-cc", "-N", "3", "-k", "2")
-        self.assertIn("1", counted["coverage"]["labels"])
+        self.assertIn("2", counted["coverage"]["labels"])
 
 
 if __name__ == "__main__":

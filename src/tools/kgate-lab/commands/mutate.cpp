@@ -64,8 +64,8 @@ lab::check_result check(const instance& of, const std::vector<lab::mutation>& wr
   }
 }
 
-/// Every statement dropped, so that an observer sees 0, and deferred behind the next access; every observation forced to
-/// other small values.
+/// Every statement dropped, so that an observer sees 0, and deferred behind the next access; every observation forced
+/// to other small values.
 std::vector<lab::mutation> mutations_of(const lab::coverage& reached) {
   std::vector<lab::mutation> all;
   for (const auto& [label, at] : reached.labels) {
@@ -193,7 +193,7 @@ exit_code run(const command_options& a) {
 
 command add_mutate(CLI::App& tool) {
   auto it = std::make_shared<command_options>();
-  CLI::App* o = tool.add_subcommand("mutate", "Make errors one at a time, and list those that no promise notices");
+  CLI::App* o = tool.add_subcommand("mutate", "Make errors, and list those that no promise notices");
   const auto one = [&](const char* name, std::string& value, const char* type, const char* text) {
     o->add_option(name, value, text)->type_name(type);
   };
