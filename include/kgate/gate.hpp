@@ -62,8 +62,9 @@ struct gate_options {
   /// The group of a gate that is created, by number; -1: that of the process or directory.
   int group = -1;
   /// Of a gate that is created: how many newcomers may pass the waiters between two grants from the queue. 0: none,
-  /// first come first served. More is faster when many compete for short passages, and less fair.
-  unsigned overtakings = 0;
+  /// first come first served. More is faster when many compete for short passages, and less fair. Not given: with N
+  /// participants 256/N, so that at most N + 256 others get in past one who is queued.
+  std::optional<unsigned> overtakings = std::nullopt;
   /// What others see as the command of this process. Empty: the program's own name.
   std::string command;
 };
@@ -103,8 +104,8 @@ class gate {
   gate& operator=(gate&&) noexcept;
   ~gate();
 
-  /// Waits for `weight` permits. FIFO from the moment it queues up, which it puts off by up to 2 ms while others come
-  /// and go quickly; and so a heavy request at the head holds up light ones behind it. Throws gate_error if
+  /// Waits for `weight` permits. FIFO from the moment it queues up, which it puts off by at most 20 us, but for
+  /// overtaking (gate_options); and so a heavy request at the head holds up light ones behind it. Throws gate_error if
   /// the gate is removed meanwhile, or damaged, somebody cancels the wait, or weight is not in 1..slots().
   [[nodiscard("the permit leaves when it is destroyed")]] permit enter(int weight = 1);
   /// The same until `stop` is requested; nothing then.

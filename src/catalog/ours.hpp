@@ -35,7 +35,7 @@ inline constexpr auto ours_rows = std::tuple{
         .paper = "this project",
         .figure = "algorithms/gate_protocol.hpp",
         .primitives = compare_and_swap,
-        .allowed = {.N_max = 15},
+        .allowed = {.N_max = 6},
         .promise = {.starvation_free = false, .bounded_exit = false, .k_fcfs = true},
         .bounded_variables = false,
         .note =

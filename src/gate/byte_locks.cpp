@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <mutex>
 #include <vector>
@@ -233,7 +234,17 @@ lock_file::answer lock_file::member_locked(unsigned i) noexcept {
   return answer::unknown;
 }
 
-lock_file::answer lock_file::command_locked(std::int64_t first, std::int64_t count) noexcept {
+std::uint64_t own_pid_namespace() noexcept {
+  struct stat there {};
+  return ::stat("/proc/self/ns/pid", &there) == 0 ? there.st_ino : 0;
+}
+
+int lock_file::command_process(unsigned i) noexcept {
+  int process = -1;
+  return command_locked(command_byte(i), 1, &process) == answer::free ? 0 : std::max(process, -1);
+}
+
+lock_file::answer lock_file::command_locked(std::int64_t first, std::int64_t count, int* process) noexcept {
   const int before = kept().find(run_id_);
   const int fd = before >= 0 ? before : open_run();
   if (fd < 0) {
@@ -246,7 +257,9 @@ lock_file::answer lock_file::command_locked(std::int64_t first, std::int64_t cou
   if (!answered) lost_.store(errno);
   if (before < 0) close_run(fd);
   if (!answered) return answer::unknown;
-  return range.l_type == F_UNLCK ? answer::free : answer::locked;
+  if (range.l_type == F_UNLCK) return answer::free;
+  if (process != nullptr) *process = range.l_pid > 0 ? range.l_pid : -1;
+  return answer::locked;
 }
 
 bool lock_file::alive(unsigned i) noexcept {

@@ -97,6 +97,10 @@ class lock_file {
   lock_opening open_again() const noexcept;
   /// Whether member i, or the command it started, is alive. True as well if that cannot be found out; lost() says so.
   bool alive(unsigned i) noexcept;
+  /// Whether member i itself is alive. True as well if that cannot be found out; lost() says so.
+  bool member_alive(unsigned i) noexcept { return member_locked(i) != answer::free; }
+  /// The process of the command that member i started: 0 if there is none, -1 if it cannot be named here.
+  int command_process(unsigned i) noexcept;
   /// Whether a command of any member is alive, or that cannot be found out.
   bool any_command() noexcept;
   /// An errno if the last question could not be answered, for instance because descriptors were closed and the path is
@@ -112,7 +116,7 @@ class lock_file {
  private:
   enum class answer : unsigned char { free, locked, unknown };
   answer member_locked(unsigned i) noexcept;
-  answer command_locked(std::int64_t first, std::int64_t count) noexcept;
+  answer command_locked(std::int64_t first, std::int64_t count, int* process = nullptr) noexcept;
   int reopen() const noexcept;
   int open_run() const noexcept;
   void close_run(int fd) const noexcept;
@@ -123,6 +127,9 @@ class lock_file {
   std::atomic<int> asking_{-1};  ///< holds no lock: only for asking, and for opening the file again
   std::atomic<int> lost_{0};
 };
+
+/// Which PID namespace this process is in: an inode; 0 if that cannot be found out.
+std::uint64_t own_pid_namespace() noexcept;
 
 inline constexpr std::int64_t maintenance_byte = 0;
 constexpr std::int64_t member_byte(unsigned i) { return 1 + std::int64_t{i}; }

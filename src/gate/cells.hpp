@@ -7,10 +7,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <ctime>
+#include <vector>
 
 #include "gate/layout.hpp"
 #include "gate/segment.hpp"
@@ -18,25 +20,23 @@
 namespace kgate::detail::gates {
 
 /// Futexes between processes: the kernel knows the word by its file and offset, so PID namespaces do not matter.
-inline std::uint32_t* futex_half(std::atomic<std::uint64_t>& bits) {
-  static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
-  return reinterpret_cast<std::uint32_t*>(&bits);
+inline long shared_futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, const std::timespec* timeout) {
+  return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, expected, timeout, nullptr, 0);
 }
 
-inline long shared_futex_wait(std::atomic<std::uint64_t>& bits, std::uint32_t expected, const std::timespec* timeout) {
-  return ::syscall(SYS_futex, futex_half(bits), FUTEX_WAIT, expected, timeout, nullptr, 0);
-}
-
-inline void shared_futex_wake(std::atomic<std::uint64_t>& bits) {
-  ::syscall(SYS_futex, futex_half(bits), FUTEX_WAKE, 1, nullptr, nullptr, 0);
+inline void shared_futex_wake(std::atomic<std::uint32_t>& word) {
+  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
 class mapped_cells {
  public:
-  void bind(segment& where) {
+  void bind(segment& where, std::atomic<std::uint64_t>& last_woken) {
     map_ = &where.map();
     locks_ = &where.locks();
+    process_ = getpid();
+    pid_namespace_ = own_pid_namespace();
     overtakings_ = map_->header.overtakings;
+    last_woken_ = &last_woken;
   }
 
   detail::gates::word word() const { return {map_->word_bits.load()}; }
@@ -50,8 +50,14 @@ class mapped_cells {
   }
   void set_state(unsigned i, state s) { map_->state_bits[i].store(s.bits, std::memory_order_release); }
 
-  std::uint64_t order_of(unsigned i) const { return map_->lines[i].order.load(std::memory_order_relaxed); }
-  void set_order(unsigned i, std::uint64_t order) { map_->lines[i].order.store(order, std::memory_order_relaxed); }
+  link queue() const { return {map_->queue_bits.load()}; }
+  bool cas_queue(link expected, link desired) {
+    return map_->queue_bits.compare_exchange_strong(expected.bits, desired.bits);
+  }
+  link link_of(unsigned i) const { return {map_->lines[i].link_bits.load()}; }
+  bool cas_link(unsigned i, link expected, link desired) {
+    return map_->lines[i].link_bits.compare_exchange_strong(expected.bits, desired.bits);
+  }
 
   limit size() const { return {map_->size_bits.load()}; }
   bool cas_size(limit expected, limit desired) {
@@ -62,7 +68,10 @@ class mapped_cells {
   bool cas_passed(overtaken expected, overtaken desired) {
     return map_->passed_bits.compare_exchange_strong(expected.bits, desired.bits);
   }
-  std::uint32_t overtakings() const { return overtakings_; }
+  std::uint32_t overtakings() const {
+    if (overtakings_ != overtakings_shared) return overtakings_;
+    return overtakings_in_all / std::max(members(), 1U);
+  }
 
   /// `j` is below slots_max.
   slot_owner slot(int j) const { return {map_->slot_bits[j].load()}; }
@@ -77,15 +86,45 @@ class mapped_cells {
 
   bool alive(unsigned i) const { return locks_->alive(i); }
 
-  /// Only a member that sleeps can have been dead for long, so only then is the kernel asked.
-  bool grantable(unsigned i) const { return map_->lines[i].parked.load(std::memory_order_relaxed) == 0 || alive(i); }
-
-  void wake(unsigned i) {
-    if (map_->lines[i].parked.load() != 0) shared_futex_wake(map_->state_bits[i]);
+  /// Only a member that has slept for some time can have been dead for long, so only then is the kernel asked.
+  bool grantable(unsigned i) const {
+    return (map_->lines[i].bell.load(std::memory_order_relaxed) & bell_listens) == 0 || alive(i);
   }
 
+  void wake(unsigned i, gates::word w) {
+    if ((map_->lines[i].bell.load() & bell_asleep) == 0) return;
+    if (last_woken_->exchange(w.bits) != w.bits) ring(i);  // this process has, or is about to
+  }
   void nudge(unsigned i) {
-    if (map_->lines[i].parked.exchange(0) != 0) shared_futex_wake(map_->state_bits[i]);
+    if ((map_->lines[i].bell.load() & bell_listens) != 0) ring(i);
+  }
+  void listen(unsigned i) { map_->lines[i].bell.store(bell_listens); }
+  bool fall_asleep(unsigned i) {
+    std::uint32_t expected = bell_listens;
+    return map_->lines[i].bell.compare_exchange_strong(expected, bell_listens | bell_asleep);
+  }
+  void ring(unsigned i) {
+    auto& bell = map_->lines[i].bell;
+    if ((bell.fetch_or(bell_rung) & bell_asleep) != 0) shared_futex_wake(bell);
+  }
+
+  /// The processes that a waiter depends on, other than its own.
+  struct watch_set {
+    std::vector<int> processes;
+    bool complete = true;  ///< false: one of them cannot be named here
+  };
+  void watch(watch_set& set, unsigned i) const {
+    identity who{};
+    if (!read_identity(map_->info[i], who) || who.pid_namespace == 0 || who.pid_namespace != pid_namespace_) {
+      set.complete = false;
+      return;
+    }
+    // A wrapper that is dead may have left a command that is not.
+    const int process = locks_->member_alive(i) ? who.process : locks_->command_process(i);
+    if (process <= 0)
+      set.complete = set.complete && process == 0;
+    else if (process != process_)
+      set.processes.push_back(process);
   }
 
   /// What the checker has to know, and this machine need not.
@@ -108,6 +147,9 @@ class mapped_cells {
  private:
   file_layout* map_ = nullptr;
   lock_file* locks_ = nullptr;
+  std::atomic<std::uint64_t>* last_woken_ = nullptr;
+  std::uint64_t pid_namespace_ = 0;
+  int process_ = 0;
   std::uint32_t overtakings_ = 0;
 };
 

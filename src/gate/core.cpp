@@ -19,27 +19,29 @@ namespace {
 constexpr int spins_next = 600;
 constexpr std::int64_t spinning_ns = 20'000;
 
-/// Before a member queues up it spins for a while, as long as the gate moves: short passages then follow each other at
-/// the speed of running processes, without wake-ups. It queues when nothing has happened for `still_ns` (the holder
-/// stays inside, or does not run), and after `spinning_max_ns` in any case: its position is certain from then on.
-constexpr std::int64_t still_ns = 50'000;
-constexpr std::int64_t spinning_max_ns = 2'000'000;
-constexpr int pauses_min = 16;
-constexpr int pauses_max = 256;
+/// Before a member queues up it looks for a moment whether there is room, as long as nobody waits: short passages then
+/// follow each other without wake-ups. Not for long, and not while many others come and go: its place counts from when
+/// it is queued.
+constexpr std::int64_t looking_ns = 20'000;
+constexpr std::uint32_t looking_operations = 64;
+
+/// How long a waiter sleeps before it finds out whom it depends on, and watches them: most are granted before.
+std::int64_t dozing_ns(unsigned members) {
+  return std::min<std::int64_t>(2'000'000 + 25'000 * std::int64_t{members}, 25'000'000);
+}
+
+/// How long a waiter sleeps before it looks again, where no event tells of a death.
+std::int64_t tick_ns(bool head, std::int64_t waited_ns) {
+  constexpr std::int64_t ms = 1'000'000;
+  if (head) return waited_ns < 1000 * ms ? ms : 4 * ms;
+  return 40 * ms;
+}
+constexpr std::int64_t progress_ns = 250'000'000;
 
 std::uint64_t wall_coarse_ns() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME_COARSE, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-/// How long a waiter sleeps before it heals what it depends on: the head often, for it is the one that notices that a
-/// holder died; those behind it less and less, so that a long queue costs little. Their sum over a queue of n is O(log
-/// n).
-std::int64_t healing_interval_ns(int position, std::int64_t waited_ns) {
-  constexpr std::int64_t ms = 1'000'000;
-  if (position == 0) return waited_ns < 1000 * ms ? ms : 4 * ms;
-  return std::min<std::int64_t>(2 + 2 * position, position < 200 ? 40 : 200) * ms;
 }
 
 template <std::size_t N>
@@ -52,6 +54,7 @@ void describe(member_info& info, std::string_view command) {
   utsname host{};
   uname(&host);
   identity mine{};
+  mine.pid_namespace = own_pid_namespace();
   mine.user = geteuid();
   mine.process = getpid();
   copy_text(mine.host, host.nodename);
@@ -62,8 +65,58 @@ void describe(member_info& info, std::string_view command) {
   info.version.exchange(odd);  // a read-modify-write, so that no word is written before it
   for (std::size_t i = 0; i < member_info::words; ++i) info.word_bits[i].store(words[i], std::memory_order_relaxed);
   info.version.store(odd + 1,
-                     std::memory_order_release);  // partner: the first read of version in identify (snapshot.cpp)
+                     std::memory_order_release);  // partner: the first read of version in read_identity (layout.hpp)
 }
+
+bool timed_sleep(std::atomic<std::uint32_t>& bell, std::uint32_t expected, std::int64_t ns) {
+  if (ns <= 0) return false;
+  const timespec timeout{ns / 1'000'000'000, ns % 1'000'000'000};
+  shared_futex_wait(bell, expected, ns == forever ? nullptr : &timeout);
+  return true;
+}
+
+/// The cells of one wait: how the protocol's wait() sleeps, and why it is to give up.
+class waiting_cells : public mapped_cells {
+ public:
+  waiting_cells(const mapped_cells& cells, death_watch& watch, const wait_options& how, std::int64_t began)
+      : mapped_cells(cells), watch_(watch), how_(how), began_(began) {}
+
+  bool sleep(unsigned i, const watch_set& ahead) {
+    const bool head = link_of(i).before() >= members();
+    if (how_.progress != nullptr) how_.progress(how_.progress_argument, protocol<mapped_cells>(*this).position(i));
+    if (head && !seems_sound(map())) return give_up(entry::damaged);
+    if (locks().lost() != 0) return give_up(entry::lost);
+    const std::int64_t now = now_ns();
+    if (is_over(now)) return false;
+    std::int64_t nap = how_.progress != nullptr ? progress_ns : forever;
+    if (!ahead.complete || watch_.watch(i, ahead.processes) == death_watch::answer::impossible)
+      nap = std::min(nap, tick_ns(head, now - began_));
+    if (how_.deadline_ns != forever) nap = std::min(nap, how_.deadline_ns - now);
+    timed_sleep(map().lines[i].bell, bell_listens | bell_asleep, nap);
+    return !is_over(now_ns());
+  }
+  entry why() const { return why_; }
+
+ private:
+  bool give_up(entry why) {
+    why_ = why;
+    return false;
+  }
+  bool is_over(std::int64_t now) {
+    if (how_.cancelled != nullptr && how_.cancelled->load())
+      why_ = entry::cancelled;
+    else if (now >= how_.deadline_ns)
+      why_ = entry::timed_out;
+    else
+      return false;
+    return true;
+  }
+
+  death_watch& watch_;
+  const wait_options& how_;
+  std::int64_t began_;
+  entry why_ = entry::removed;
+};
 
 }  // namespace
 
@@ -75,8 +128,7 @@ std::int64_t now_ns() {
 
 gate_failure core::open(const std::string& name, int slots, const location& where) {
   if (gate_failure failure = segment_.open(name, slots, where)) return failure;
-  cells_.bind(segment_);
-  held_ = std::make_unique<held_bytes[]>(members_max);
+  cells_.bind(segment_, last_woken_);
   // A file whose counts contradict each other is renewed if nobody uses it, and refused if somebody does.
   bool sound = seems_sound(segment_.map());
   if (!sound) {
@@ -100,46 +152,73 @@ gate_failure core::open(const std::string& name, int slots, const location& wher
 gate_failure core::join(std::string_view command, membership& out) {
   for (int tries = 0; tries < 100; ++tries) {
     lock_opening opening = cells_.locks().open_again();
-    if (join_once(command, opening, out)) return {};
-    if (opening.error() != 0) return system_failure("cannot join the gate " + segment_.path(), opening.error());
+    int error = 0;
+    if (join_once(command, opening, out, error)) return {};
+    if (opening.error() != 0) error = opening.error();
+    if (error != 0) return system_failure("cannot join the gate " + segment_.path(), error);
     usleep(1000);  // all numbers are locked while a gate is renewed, too
   }
   return {gate_errc::too_many, "more than " + std::to_string(members_max) + " participants; a gate cannot have more"};
 }
 
-bool core::join_once(std::string_view command, lock_opening& opening, membership& out) {
+bool core::join_once(std::string_view command, lock_opening& opening, membership& out, int& error) {
+  // Asking whether a number is free costs a system call, so few are tried before the gate grows by one. Each newcomer
+  // goes on where the last one stopped: numbers of the dead are found in time.
+  constexpr unsigned probes_max = 32, steps_max = 128;
   file_layout& map = cells_.map();
-  struct {
-    lock_opening& opening;
-    bool lock(unsigned i) { return opening.lock(member_byte(i), 1); }
-    void unlock(unsigned i) { opening.unlock(member_byte(i), 1); }
-  } locks{opening};
-  for (unsigned i = 0; i < members_max && opening.error() == 0; ++i) {
-    if (held_[i]) continue;
-    state mine;
-    if (!protocol_.take_number(i, locks, mine)) continue;
-    held_bytes held = opening.keep();
-    if (!held) return false;
-    std::uint32_t used = map.members_used.load();
-    while (used < i + 1 && !map.members_used.compare_exchange_weak(used, i + 1)) {
-    }
-    describe(map.info[i], command);
-    map.lines[i].parked.store(0);
-    map.lines[i].command.store(0, std::memory_order_relaxed);
-    map.lines[i].leaves_by_ending.store(0, std::memory_order_relaxed);
-    map.lines[i].queued_ns.store(0, std::memory_order_relaxed);
-    map.lines[i].entered_ns.store(0, std::memory_order_relaxed);
-    held_[i] = std::move(held);
-    out = {i, mine};
-    return true;
+  const unsigned used = cells_.members();
+  const auto works = [&](unsigned i) {
+    return error == 0 && opening.error() == 0 && take_number(i, command, opening, out, error);
+  };
+  const unsigned from = used == 0 ? 0 : map.number_hint.load(std::memory_order_relaxed) % used;
+  for (unsigned n = 0, probes = 0; n < std::min(used, steps_max) && probes < probes_max; ++n) {
+    const unsigned i = (from + n) % used;
+    if (held_.count(i) != 0 || cells_.state_of(i).where() != kind::out) continue;
+    if (works(i)) return true;
+    ++probes;
   }
+  for (unsigned i = used; i < members_max && error == 0 && opening.error() == 0; ++i)
+    if (works(i)) return true;
+  for (unsigned i = 0; i < members_max && used == members_max; ++i)  // any one will do, also of a dead member
+    if (held_.count(i) == 0 && works(i)) return true;
   return false;
 }
 
-void core::part(const membership& m) noexcept { held_[m.number].release(); }
+bool core::take_number(unsigned i, std::string_view command, lock_opening& opening, membership& out, int& error) {
+  file_layout& map = cells_.map();
+  struct {
+    lock_opening& opening;
+    bool lock(unsigned n) { return opening.lock(member_byte(n), 1); }
+    void unlock(unsigned n) { opening.unlock(member_byte(n), 1); }
+  } locks{opening};
+  if (i >= cells_.members()) error = segment_.reserve_member(i);
+  state mine;
+  if (error != 0 || !protocol_.take_number(i, locks, mine)) return false;
+  held_bytes held = opening.keep();
+  if (!held) return false;
+  std::uint32_t used = map.members_used.load();
+  while (used < i + 1 && !map.members_used.compare_exchange_weak(used, i + 1)) {
+  }
+  map.number_hint.store(i + 1 < members_max ? i + 1 : 0, std::memory_order_relaxed);
+  describe(map.info[i], command);
+  map.lines[i].bell.store(0);
+  map.lines[i].command.store(0, std::memory_order_relaxed);
+  map.lines[i].leaves_by_ending.store(0, std::memory_order_relaxed);
+  map.lines[i].queued_ns.store(0, std::memory_order_relaxed);
+  map.lines[i].entered_ns.store(0, std::memory_order_relaxed);
+  held_.insert_or_assign(i, std::move(held));
+  out = {i, mine};
+  return true;
+}
 
-void core::forget_locks() noexcept {
-  for (unsigned i = 0; i < members_max; ++i) held_[i].forget();
+void core::part(const membership& m) noexcept {
+  held_.erase(m.number);
+  cells_.map().number_hint.store(m.number, std::memory_order_relaxed);
+}
+
+void core::disown() noexcept {
+  for (auto& [number, held] : held_) held.forget();
+  watch_.abandon();
 }
 
 gate_failure core::lost_failure() const {
@@ -148,30 +227,25 @@ gate_failure core::lost_failure() const {
                         cells_.locks().lost());
 }
 
-/// True when W shows room for a newcomer, false when it is time to queue up.
-bool core::spin_before_queueing(int weight, std::int64_t until_ns) {
-  std::int64_t moved = now_ns();
-  std::uint64_t seq = cells_.word().seq();
-  for (int pauses = pauses_min, round = 0;; pauses = std::min(2 * pauses, pauses_max), ++round) {
-    const word w = cells_.word();
-    if (w.operation() == op::retired || protocol_.has_room(w, weight)) return moved <= until_ns;
-    for (int i = 0; i < pauses; ++i) cpu_relax();  // every read takes the cache line away from those that use it
-    if (round >= 8) sched_yield();                 // whoever is inside may be waiting for this core
+/// Returns when W shows room, or when it is time to queue up.
+void core::look_for_room(int weight) {
+  const word first = cells_.word();
+  std::int64_t until = 0;
+  for (word w = first; !w.waiting() && w.operation() != op::retired && w.free() < weight; w = cells_.word()) {
+    if (w.seq() - first.seq() > looking_operations) return;
+    for (int i = 0; i < 32; ++i) cpu_relax();  // every read takes the cache line away from those that use it
     const std::int64_t now = now_ns();
-    if (w.seq() != seq) moved = now;
-    seq = w.seq();
-    if (now - moved > still_ns || now > until_ns) return false;
+    if (until == 0) until = now + looking_ns;
+    if (now > until) return;
   }
 }
 
 entry core::enter(membership& m, int weight, const wait_options& how, word& became) {
   became = {};
   m.out = m.out.with_weight(weight);
-  bool spins = how.spins_first;
-  std::int64_t spins_until = 0;  // however often somebody else is faster
+  if (how.spins_first) look_for_room(weight);
   for (int tries = 0;; ++tries) {
-    const bool may_queue = how.deadline_ns != 0 && !spins;
-    switch (protocol_.request(m.number, m.out, may_queue, became)) {
+    switch (protocol_.request(m.number, m.out, how.deadline_ns != 0, became)) {
       case outcome::entered:
         return entered_now(m);
       case outcome::retired:
@@ -180,63 +254,65 @@ entry core::enter(membership& m, int weight, const wait_options& how, word& beca
         cells_.map().lines[m.number].queued_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
         return wait(m, how);
       case outcome::refused:
-        if (spins) {
-          if (spins_until == 0) spins_until = now_ns() + spinning_max_ns;
-          spins = spin_before_queueing(weight, spins_until);
-          break;
-        }
         // Nobody need be waiting, so nobody need have noticed that a holder died.
         if (tries > 0 || heal_all() == 0) return entry::timed_out;
     }
   }
 }
 
+/// Spins for a grant, or for a free permit where nobody grants it.
+void core::spin_at_head(unsigned i) {
+  for (int spin = 0; spin < spins_next && cells_.state_of(i).where() == kind::waits; ++spin) {
+    cpu_relax();
+    // Rarely enough not to take the cache line away from those that use it.
+    if (spin % 64 == 63 && cells_.word().free() > 0) protocol_.advance();
+  }
+}
+
+/// Sleeps until it is woken for a grant or for a free permit, and not longer than that: nobody is watched yet.
+void core::doze(unsigned i, const wait_options& how, std::int64_t until_ns) {
+  auto& bell = cells_.map().lines[i].bell;
+  const auto waits = [&] { return cells_.state_of(i).where() == kind::waits; };
+  const auto next = [&] { return cells_.link_of(i).before() >= cells_.members(); };
+  while (waits()) {
+    bell.store(bell_asleep);
+    const word w = cells_.word();
+    const bool over = w.operation() == op::retired || (how.cancelled != nullptr && how.cancelled->load());
+    if (w.free() > 0 && !w.closed() && next()) {
+      protocol_.advance();
+      if (!waits()) break;
+    }
+    if (over || !waits() || !timed_sleep(bell, bell_asleep, until_ns - now_ns())) break;
+    if (next()) spin_at_head(i);
+  }
+  bell.store(0);
+}
+
 entry core::wait(membership& m, const wait_options& how) {
   const unsigned i = m.number;
-  member_line& line = cells_.map().lines[i];
-  auto& bits = cells_.map().state_bits[i];
-  const state queued = m.out.at(kind::waits);
-  const auto waits = [&] { return cells_.state_of(i) == queued; };
-  int position = protocol_.position(i);
   const std::int64_t began = now_ns();
-  if (position == 0 && how.deadline_ns - began > spinning_ns)
-    for (int spin = 0; spin < spins_next && waits(); ++spin) {
-      cpu_relax();
-      // Where nobody grants it must take: rarely enough not to take the cache line away from those that use it.
-      if (cells_.overtakings() > 0 && spin % 64 == 63 && cells_.word().free() > 0) protocol_.advance();
-    }
-  line.parked.store(1);
-  for (unsigned rounds = 0; waits(); ++rounds) {
-    // Healing comes before the first sleep: a holder may have died before anybody waited.
-    position = protocol_.heal_predecessors(i);
-    if (!waits()) break;
-    if (how.progress != nullptr) how.progress(how.progress_argument, position);
-    const std::int64_t now = now_ns();
-    if (how.cancelled != nullptr && how.cancelled->load()) return give_up(m, entry::cancelled);
-    if (now >= how.deadline_ns) return give_up(m, entry::timed_out);
-    if (cells_.word().operation() == op::retired) return give_up(m, entry::removed);
-    if (cells_.locks().lost() != 0) return give_up(m, entry::lost);
-    if (position == 0 && rounds % 64 == 63 && !seems_sound(cells_.map())) return give_up(m, entry::damaged);
-    const std::int64_t nap = std::min(healing_interval_ns(position, now - began), how.deadline_ns - now);
-    const timespec timeout{nap / 1'000'000'000, nap % 1'000'000'000};
-    line.parked.store(1);
-    if (waits()) shared_futex_wait(bits, static_cast<std::uint32_t>(queued.bits), &timeout);
-  }
-  line.parked.store(0, std::memory_order_relaxed);
-  if (cells_.state_of(i) == m.inside()) return entered_now(m);
+  if (cells_.link_of(i).before() >= cells_.members() && how.deadline_ns - began > spinning_ns) spin_at_head(i);
+  doze(i, how, std::min(began + dozing_ns(cells_.members()), how.deadline_ns));
+  waiting_cells waiting(cells_, watch_, how, began);
+  protocol<waiting_cells> sleeper(waiting);
+  const bool over = sleeper.wait(i);
+  watch_.forget(i);
+  cells_.map().lines[i].bell.store(0, std::memory_order_relaxed);
+  if (!over) return give_up(m, waiting.why());
+  const state now = cells_.state_of(i);
+  if (now == m.inside()) return entered_now(m);
+  if (now == m.out.at(kind::waits)) return give_up(m, entry::removed);
   // Refused at the head of the queue, dismissed, or something that no participant writes (G8).
-  const bool is_out = cells_.state_of(i) == m.out.next_passage();
+  const bool is_out = now == m.out.next_passage();
   m.out = m.out.next_passage();
   if (!is_out) return entry::damaged;
   return m.out.weight() > slots() ? entry::too_heavy : entry::cancelled;
 }
 
 entry core::give_up(membership& m, entry why) {
-  cells_.map().lines[m.number].parked.store(0);
   const outcome result = protocol_.abandon(m.number);
   if (result == outcome::entered) return entered_now(m);
   m.out = m.out.next_passage();
-  protocol_.advance();  // whoever was behind may fit where this one did not
   return result == outcome::retired ? entry::removed : why;
 }
 
@@ -248,13 +324,14 @@ entry core::entered_now(const membership& m) {
 void core::leave(membership& m, word& became) {
   protocol_.leave(m.number, m.inside(), became);
   m.out = m.out.next_passage();
-  if (became.waiting()) protocol_.hand_over();
+  if (became.waiting()) protocol_.hand_over(became);
 }
 
 int core::take_slot(const membership& m) {
   const int first = protocol_.take_slot(m.number, m.inside(), slots());
   // A gate that shrank since this member got in may have none left below its size.
-  return first >= 0 ? first : protocol_.take_slot(m.number, m.inside(), slots_max);
+  const int all = static_cast<int>(std::min<std::uint32_t>(cells_.map().slots_used.load(), slots_max));
+  return first >= 0 ? first : protocol_.take_slot(m.number, m.inside(), all);
 }
 
 bool core::dismiss(const participant& who) {
@@ -263,21 +340,29 @@ bool core::dismiss(const participant& who) {
   return done;
 }
 
-outcome core::resize(membership& m, int slots) { return set_limit(m, slots, paused()); }
+outcome core::resize(membership& m, int slots) {
+  if (segment_.reserve_slots(slots) != 0) return outcome::refused;
+  auto& most = cells_.map().slots_used;
+  std::uint32_t before = most.load();
+  while (before < static_cast<std::uint32_t>(slots) &&
+         !most.compare_exchange_weak(before, static_cast<std::uint32_t>(slots))) {
+  }
+  return set_limit(m, slots, paused());
+}
 
 outcome core::set_paused(membership& m, bool paused) { return set_limit(m, slots(), paused); }
 
 outcome core::set_limit(membership& m, int slots, bool paused) {
   m.out = m.out.with_weight(slots | (paused ? limit::paused_flag : 0));
   const outcome result = protocol_.resize(m.number, m.out);
-  protocol_.advance();
+  m.out = m.out.next_passage();
   return result;
 }
 
 gate_failure core::remove(bool forced) {
   heal_all();
   if (!protocol_.retire(forced)) return {gate_errc::in_use, segment_.path() + " is in use"};
-  for (unsigned j = 0, n = cells_.members(); j < n; ++j) shared_futex_wake(cells_.map().state_bits[j]);
+  for (unsigned j = 0, n = cells_.members(); j < n; ++j) cells_.ring(j);
   return segment_.unlink_retired();
 }
 

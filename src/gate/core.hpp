@@ -7,12 +7,13 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
-#include <memory>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "gate/cells.hpp"
+#include "gate/death_watch.hpp"
 #include "gate/segment.hpp"
 #include "kgate/algorithms/gate_protocol.hpp"
 
@@ -123,7 +124,7 @@ class core {
   /// Takes a waiter out of the queue, or a holder out of its slots, as seen in a snapshot. False if it has moved on.
   bool dismiss(const participant& who);
 
-  /// A paused gate stays paused.
+  /// A paused gate stays paused. Refused if there is no space for so many slots.
   outcome resize(membership& m, int slots);
   /// Nobody enters a paused gate; those inside stay, and so does the queue.
   outcome set_paused(membership& m, bool paused);
@@ -131,8 +132,8 @@ class core {
   gate_failure remove(bool forced);
   /// What lost means, for people.
   gate_failure lost_failure() const;
-  /// In a forked child: the locks are the parent's.
-  void forget_locks() noexcept;
+  /// In a forked child: the locks and the watch are the parent's.
+  void disown() noexcept;
   /// Completes what dead members left. How many there were.
   int heal_all();
 
@@ -146,16 +147,21 @@ class core {
   segment& file() { return segment_; }
 
  private:
-  bool join_once(std::string_view command, lock_opening& opening, membership& out);
-  bool spin_before_queueing(int weight, std::int64_t until_ns);
+  bool join_once(std::string_view command, lock_opening& opening, membership& out, int& error);
+  bool take_number(unsigned i, std::string_view command, lock_opening& opening, membership& out, int& error);
+  void look_for_room(int weight);
+  void spin_at_head(unsigned i);
+  void doze(unsigned i, const wait_options& how, std::int64_t until_ns);
   entry wait(membership& m, const wait_options& how);
   entry give_up(membership& m, entry why);
   entry entered_now(const membership& m);
   outcome set_limit(membership& m, int slots, bool paused);
 
   segment segment_;
-  std::unique_ptr<held_bytes[]> held_;  ///< the bytes of this object's members, by their numbers
+  std::map<unsigned, held_bytes> held_;  ///< the bytes of this object's members, by their numbers
+  std::atomic<std::uint64_t> last_woken_{0};
   mapped_cells cells_;
+  death_watch watch_{[this](unsigned i) { cells_.ring(i); }};
   protocol<mapped_cells> protocol_{cells_};
 };
 

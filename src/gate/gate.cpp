@@ -27,7 +27,7 @@ struct gate::shared {
   shared(const shared&) = delete;
   shared& operator=(const shared&) = delete;
   ~shared() {
-    if (!memory.is_ours()) core.forget_locks();
+    if (!memory.is_ours()) core.disown();
   }
 
   /// A child made by fork has its parent's objects, and must not act in its parent's name.
@@ -111,7 +111,7 @@ gate::gate(std::string_view name, int slots, gate_options options) : shared_(std
   location where;
   where.directory = std::move(options.directory);
   where.mode = options.mode;
-  where.overtakings = options.overtakings;
+  where.overtakings = options.overtakings.value_or(overtakings_shared);
   if (options.group >= 0) where.group = static_cast<gid_t>(options.group);
   constexpr std::size_t spare_max = 16;
   shared_->spare.reserve(spare_max);
@@ -153,6 +153,9 @@ void gate::resize(int slots) {
   membership mine = shared_->take();
   const outcome result = shared_->core.resize(mine, slots);
   shared_->give_back(mine);
+  if (result == outcome::refused)
+    throw gate_error(
+        {gate_errc::system, "no room for " + std::to_string(slots) + " slots of gate '" + shared_->name + "'"});
   if (result == outcome::retired) throw gate_error({gate_errc::removed, "gate '" + shared_->name + "' was removed"});
 }
 
@@ -231,7 +234,7 @@ bool gate::member::enter_until_stopped(std::stop_token stop, std::int64_t deadli
   std::atomic<bool> cancelled{false};
   std::stop_callback on_stop(stop, [&] {
     cancelled.store(true);
-    shared_futex_wake(*state_);
+    owner_->core.cells().ring(number_);
   });
   return enter_until(deadline_ns, weight, &cancelled);
 }

@@ -2,11 +2,16 @@
 #pragma once
 
 /// The file of a gate, as every participant maps it. Change anything here and `version` must change.
+///
+/// The file is as long as a gate can become, and has holes: the first page, the pages of its slots and, for each member
+/// that joins, those of its record are given space before they are used (segment.hpp), so a full disk is an error and
+/// never a SIGBUS. A new gate takes three or four pages.
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "kgate/algorithms/gate_word.hpp"
 #include "kgate/detail/cache_line.hpp"
@@ -36,16 +41,19 @@ static_assert(sizeof(file_header) == 128);
 
 /// What a member writes about its passages, on a cache line of its own.
 struct alignas(cache_line) member_line {
-  std::atomic<std::uint64_t> order;
+  std::atomic<std::uint64_t> link_bits;         ///< its neighbours in the queue
   std::atomic<std::uint64_t> queued_ns;         ///< wall clock; when it began to wait
   std::atomic<std::uint64_t> entered_ns;        ///< wall clock; when it got in
-  std::atomic<std::uint32_t> parked;            ///< it sleeps, or is about to: granting it takes a wake-up
+  std::atomic<std::uint32_t> bell;              ///< what it sleeps on (bell_rung, bell_asleep, bell_listens)
   std::atomic<std::int32_t> command;            ///< the process of the command that it started, 0 if there is none
   std::atomic<std::uint32_t> leaves_by_ending;  ///< it will not leave: its end is no death that counts
 };
+inline constexpr std::uint32_t bell_rung = 1, bell_asleep = 2, bell_listens = 4;
 
-/// Who a member is, as shown to users; nothing depends on it.
+/// Who a member is. The process is watched by those who wait for it, if its PID namespace is theirs; the rest is shown
+/// to users, and nothing depends on it.
 struct identity {
+  std::uint64_t pid_namespace;  ///< inode; 0 if unknown
   std::uint32_t user;
   std::int32_t process;
   std::array<char, 48> host;
@@ -60,21 +68,42 @@ struct alignas(cache_line) member_info {
   std::atomic<std::uint32_t> version;
   std::atomic<std::uint64_t> word_bits[words];
 };
-static_assert(sizeof(identity) == 176 && sizeof(member_info) == 192);
+static_assert(sizeof(identity) == 184 && sizeof(member_info) == 192);
+
+/// False if it is being replaced by another one just now, again and again.
+inline bool read_identity(const member_info& info, identity& out) {
+  for (int tries = 0; tries < 100; ++tries) {
+    const std::uint32_t before = info.version.load(std::memory_order_acquire);
+    std::uint64_t words[member_info::words];
+    // Acquire, so that the second read of version comes after them.
+    for (std::size_t i = 0; i < member_info::words; ++i) words[i] = info.word_bits[i].load(std::memory_order_acquire);
+    if ((before & 1) != 0 || info.version.load(std::memory_order_relaxed) != before) continue;
+    std::memcpy(&out, words, sizeof out);
+    return true;
+  }
+  return false;
+}
+
+/// How a gate counts overtaking: header.overtakings is b, or this: all members together may pass a waiter so often.
+inline constexpr std::uint32_t overtakings_shared = 0xFFFFFFFF;
+inline constexpr std::uint32_t overtakings_in_all = 256;
 
 struct file_layout {
   alignas(cache_line) file_header header;
-  // The first members' states share the word's line: whoever changes the word reads the last subject's state and writes
-  // its own, and has the line already.
-  alignas(cache_line) std::atomic<std::uint64_t> word_bits;
-  std::atomic<std::uint64_t> state_bits[members_max];
-  alignas(cache_line) std::atomic<std::uint64_t> size_bits;
+  alignas(cache_line) std::atomic<std::uint64_t> queue_bits;
+  std::atomic<std::uint64_t> size_bits;
   std::atomic<std::uint64_t> passed_bits;
   std::atomic<std::uint64_t> healed;
   std::atomic<std::uint64_t> tokens;
   std::atomic<std::uint32_t> members_used;
-  member_line lines[members_max];
+  std::atomic<std::uint32_t> slots_used;   ///< the largest size there was
+  std::atomic<std::uint32_t> number_hint;  ///< where a newcomer begins to look for a number
+  // The first members' states share the word's line: whoever changes the word reads the last subject's state and writes
+  // its own, and has the line already.
+  alignas(cache_line) std::atomic<std::uint64_t> word_bits;
+  std::atomic<std::uint64_t> state_bits[members_max];
   std::atomic<std::uint64_t> slot_bits[slots_max + 1];
+  member_line lines[members_max];
   member_info info[members_max];
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -92,6 +121,6 @@ inline limit size_of(const file_layout& map) {
   }
   return {};
 }
-static_assert(offsetof(file_layout, word_bits) == sizeof(file_header));
+static_assert(offsetof(file_layout, queue_bits) == sizeof(file_header));
 
 }  // namespace kgate::detail::gates

@@ -19,8 +19,8 @@ struct location {
   std::string directory;  ///< empty: $KGATE_DIR or the user's own
   mode_t mode = 0600;     ///< of a gate this call creates; umask does not narrow it
   gid_t group = static_cast<gid_t>(-1);
-  unsigned overtakings = 0;   ///< of a gate this call creates
-  bool default_size = false;  ///< of a gate this call creates: nobody asked for its size
+  std::uint32_t overtakings = 0xFFFFFFFF;  ///< of a gate this call creates: b, or overtakings_shared (layout.hpp)
+  bool default_size = false;               ///< of a gate this call creates: nobody asked for its size
 };
 
 /// The directory of a location: the one it names, else $KGATE_DIR, else a directory of the user's own below /run/lock,

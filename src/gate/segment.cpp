@@ -80,6 +80,16 @@ class file_size_signal_blocked {
   sigset_t set_{}, before_{};
 };
 
+/// Gives a new file its length, and space to what every gate of so many slots uses. 0 or an errno.
+int allocate_new(int fd, int slots) {
+  if (ftruncate(fd, sizeof(file_layout)) != 0) return errno;
+  if (fallocate(fd, 0, 0, offsetof(file_layout, state_bits)) == 0)
+    return fallocate(fd, 0, offsetof(file_layout, slot_bits), slots * std::int64_t{sizeof(std::uint64_t)}) == 0 ? 0
+                                                                                                                : errno;
+  if (errno != EOPNOTSUPP) return errno;
+  return posix_fallocate(fd, 0, sizeof(file_layout));  // all of it: nothing can be added later
+}
+
 /// Links an open file to a path. 0 or an errno.
 int link_open_file(int fd, const std::string& path) {
   if (linkat(fd, "", AT_FDCWD, path.c_str(), AT_EMPTY_PATH) == 0) return 0;
@@ -277,11 +287,11 @@ gate_failure segment::write_and_link(int fd, const std::string& name, int slots,
   const auto write_at = [&](const auto& value, std::size_t offset) {
     return pwrite(fd, &value, sizeof value, static_cast<off_t>(offset)) == static_cast<ssize_t>(sizeof value);
   };
-  // Space is taken now: a hole in the file would be a SIGBUS for somebody when the disk is full.
-  if (const int error = posix_fallocate(fd, 0, sizeof(file_layout)))
-    return system_failure("no room for a gate in " + directory, error);
-  if (!write_at(size, offsetof(file_layout, size_bits)) || !write_at(initial, offsetof(file_layout, word_bits)) ||
-      !write_at(token, offsetof(file_layout, tokens)) || !write_at(header, 0))
+  if (const int error = allocate_new(fd, slots)) return system_failure("no room for a gate in " + directory, error);
+  const auto slots_used = static_cast<std::uint32_t>(slots);
+  if (!write_at(slots_used, offsetof(file_layout, slots_used)) || !write_at(size, offsetof(file_layout, size_bits)) ||
+      !write_at(initial, offsetof(file_layout, word_bits)) || !write_at(token, offsetof(file_layout, tokens)) ||
+      !write_at(header, 0))
     return system_failure("cannot write gate '" + name + "' in " + directory, errno);
   if (where.group != static_cast<gid_t>(-1) && fchown(fd, static_cast<uid_t>(-1), where.group) != 0)
     return system_failure("cannot give gate '" + name + "' to group " + std::to_string(where.group), errno);
@@ -317,13 +327,51 @@ void segment::reset(int slots) noexcept {
   const std::uint64_t token = first_token(map_->tokens.load());
   const bool resized = limit{map_->size_bits.load()}.seq() != 0;  // a size that was set later still stands
   map_->tokens.store(token);
-  std::memset(static_cast<void*>(&map_->word_bits), 0,
-              offsetof(file_layout, tokens) - offsetof(file_layout, word_bits));
+  std::memset(static_cast<void*>(&map_->queue_bits), 0,
+              offsetof(file_layout, tokens) - offsetof(file_layout, queue_bits));
   constexpr std::size_t behind = offsetof(file_layout, tokens) + sizeof map_->tokens;
-  std::memset(reinterpret_cast<char*>(map_) + behind, 0, sizeof(file_layout) - behind);
+  constexpr std::size_t page = 4096;
+  char* const bytes = reinterpret_cast<char*>(map_);
+  std::memset(bytes + behind, 0, page - behind);
+  if (madvise(bytes + page, sizeof(file_layout) - page, MADV_REMOVE) != 0)  // its space goes, too
+    std::memset(bytes + page, 0, sizeof(file_layout) - page);
+  reserve_slots(slots);
+  map_->slots_used.store(static_cast<std::uint32_t>(slots));
   map_->size_bits.store(limit::of(slots, resized ? 1 : 0).bits);
   map_->word_bits.store(word{}.next(op::none, 0, slots, false).bits);
   map_->header = make_header(map_->header.overtakings, map_->header.default_size != 0, lock_id_);
+}
+
+int segment::reserve(const void* first, std::size_t bytes) noexcept {
+  constexpr std::uintptr_t page = 4096;
+  const auto from = reinterpret_cast<std::uintptr_t>(first) & ~(page - 1);
+  const auto to = (reinterpret_cast<std::uintptr_t>(first) + bytes + page - 1) & ~(page - 1);
+#ifdef MADV_POPULATE_WRITE
+  constexpr int populate_write = MADV_POPULATE_WRITE;
+#else
+  constexpr int populate_write = 23;
+#endif
+  if (madvise(reinterpret_cast<void*>(from), to - from, populate_write) == 0) return 0;
+  if (errno == EFAULT || errno == ENOMEM) return ENOSPC;  // what would be a SIGBUS
+  if (errno != EINVAL) return errno;
+  // A kernel before 5.14. Through the path, if the file is still there; else its space cannot be had in advance.
+  const int fd = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return 0;
+  const auto offset = static_cast<off_t>(from - reinterpret_cast<std::uintptr_t>(map_));
+  const bool failed = file_id::of(fd) == id_ && fallocate(fd, 0, offset, static_cast<off_t>(to - from)) != 0;
+  const int error = failed && errno != EOPNOTSUPP ? errno : 0;
+  ::close(fd);
+  return error;
+}
+
+int segment::reserve_member(unsigned i) noexcept {
+  if (const int error = reserve(&map_->state_bits[i], sizeof map_->state_bits[i])) return error;
+  if (const int error = reserve(&map_->lines[i], sizeof map_->lines[i])) return error;
+  return reserve(&map_->info[i], sizeof map_->info[i]);
+}
+
+int segment::reserve_slots(int slots) noexcept {
+  return reserve(map_->slot_bits, static_cast<std::size_t>(slots) * sizeof map_->slot_bits[0]);
 }
 
 gate_failure segment::lock_maintenance(held_bytes& out) {

@@ -39,6 +39,11 @@ class segment {
   lock_file& locks() noexcept { return locks_; }
   const std::string& path() const noexcept { return path_; }
 
+  /// Gives space in the file to the record of member i, or to the words of so many slots, so that using them cannot
+  /// fail. 0 or an errno.
+  int reserve_member(unsigned i) noexcept;
+  int reserve_slots(int slots) noexcept;
+
   /// Takes the files away if the gate is still the one at its path. Only for a retired gate.
   gate_failure unlink_retired();
   /// Puts the gate back to its first state, with `slots`, if nobody uses it; nobody can begin to meanwhile.
@@ -54,6 +59,7 @@ class segment {
   gate_failure map_file(int fd, const struct stat& there, bool writable);
   gate_failure open_locks(const struct stat& gate);
   bool is_stale() const noexcept;
+  int reserve(const void* first, std::size_t bytes) noexcept;
   gate_failure renew(int slots);
   void reset(int slots) noexcept;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "gate/core.hpp"
 
@@ -13,31 +14,46 @@ std::string text_of(const std::array<char, N>& bytes) {
   return {bytes.data(), strnlen(bytes.data(), N)};
 }
 
-/// Who the member is, unless it is being replaced by another one just now.
 void identify(const member_info& info, participant& who) {
-  for (int tries = 0; tries < 100; ++tries) {
-    const std::uint32_t before = info.version.load(std::memory_order_acquire);
-    std::uint64_t words[member_info::words];
-    // Acquire, so that the second read of version comes after them.
-    for (std::size_t i = 0; i < member_info::words; ++i) words[i] = info.word_bits[i].load(std::memory_order_acquire);
-    if ((before & 1) != 0 || info.version.load(std::memory_order_relaxed) != before) continue;
-    identity seen{};
-    std::memcpy(&seen, words, sizeof seen);
-    who.process = seen.process;
-    who.user = seen.user;
-    who.host = text_of(seen.host);
-    who.command = text_of(seen.command);
+  identity seen{};
+  if (!read_identity(info, seen)) {
+    who.command.assign(1, '?');
     return;
   }
-  who.command.assign(1, '?');
+  who.process = seen.process;
+  who.user = seen.user;
+  who.host = text_of(seen.host);
+  who.command = text_of(seen.command);
 }
 
 struct frame {
   word w;
   limit size;
   std::vector<std::pair<unsigned, state>> present;
+  std::vector<unsigned> line;  ///< the queue, W's operation applied
   bool valid = true;
 };
+
+/// The queue by its links, as far as they make sense.
+std::vector<unsigned> walk(const file_layout& map, unsigned members) {
+  std::vector<unsigned> line;
+  for (unsigned i = link{map.queue_bits.load()}.before(); i < members && line.size() < members;
+       i = link{map.lines[i].link_bits.load()}.behind())
+    line.push_back(i);
+  return line;
+}
+
+/// Whether the queue is exactly those who wait.
+bool fits(const frame& seen) {
+  std::size_t waiting = 0;
+  for (const auto& [i, s] : seen.present) waiting += s.where() == kind::waits ? 1 : 0;
+  std::vector<unsigned> line = seen.line;
+  std::sort(line.begin(), line.end());
+  std::size_t found = 0;
+  for (const auto& [i, s] : seen.present)
+    if (s.where() == kind::waits && std::binary_search(line.begin(), line.end(), i)) ++found;
+  return waiting == line.size() && found == waiting;
+}
 
 bool read_once(const file_layout& map, frame& out) {
   out.w = {map.word_bits.load()};
@@ -52,9 +68,13 @@ bool read_once(const file_layout& map, frame& out) {
       if (size.lacks(out.w)) out.size = limit::of(s.weight(), out.w.seq());
       s = effect(out.w.operation(), s);
     }
-    out.valid &= s.valid();
     if (s.where() == kind::waits || s.where() == kind::in) out.present.emplace_back(i, s);
   }
+  out.line = walk(map, n);
+  const op last = out.w.operation();
+  if (last == op::grant || last == op::abandon) std::erase(out.line, out.w.subject());
+  if (last == op::enqueue && (out.line.empty() || out.line.back() != out.w.subject()))
+    out.line.push_back(out.w.subject());
   // Had the size been set meanwhile, its subject might have announced something else before it was read (G7).
   return limit{map.size_bits.load()} == size && word{map.word_bits.load()} == out.w;
 }
@@ -65,7 +85,8 @@ std::vector<std::vector<int>> slots_by_member(const file_layout& map, const fram
   std::vector<std::uint64_t> owners(members_max, 0);
   for (const auto& [i, s] : seen.present)
     if (s.where() == kind::in) owners[i] = slot_owner::of(i, s).bits;
-  for (int j = 0; j < slots_max; ++j) {
+  const int slots_used = static_cast<int>(std::min<std::uint32_t>(map.slots_used.load(), slots_max));
+  for (int j = 0; j < slots_used; ++j) {
     const slot_owner owner{map.slot_bits[j].load(std::memory_order_relaxed)};
     if (owner.taken() && owner.member() < members_max && owners[owner.member()] == owner.bits)
       out[owner.member()].push_back(j);
@@ -85,7 +106,7 @@ bool seems_sound(const file_layout& map) {
       if (s.where() == kind::in) inside += s.weight();
       if (s.where() == kind::waits) waiting = true;
     }
-    return seen.valid && seen.w.free() + inside == seen.size.permits() && seen.w.waiting() == waiting;
+    return seen.valid && seen.w.free() + inside == seen.size.permits() && seen.w.waiting() == waiting && fits(seen);
   }
   return true;
 }
@@ -100,7 +121,7 @@ snapshot take_snapshot(const file_layout& map, lock_file* locks) {
   result.free = seen.w.free();
   result.retired = seen.w.operation() == op::retired;
   result.healed = map.healed.load();
-  std::vector<std::pair<std::uint64_t, participant>> queue;
+  std::map<unsigned, participant> waiting;
   int inside = 0;
   const std::vector<std::vector<int>> slots = slots_by_member(map, seen);
   for (const auto& [i, s] : seen.present) {
@@ -113,7 +134,7 @@ snapshot take_snapshot(const file_layout& map, lock_file* locks) {
     who.alive = locks == nullptr || locks->alive(i);
     if (s.where() == kind::waits) {
       who.since_ns = map.lines[i].queued_ns.load();
-      queue.emplace_back(map.lines[i].order.load(), std::move(who));
+      waiting.emplace(i, std::move(who));
       continue;
     }
     inside += s.weight();
@@ -123,15 +144,20 @@ snapshot take_snapshot(const file_layout& map, lock_file* locks) {
     if (!who.slots.empty()) who.slot = who.slots.front();
     result.holders.push_back(std::move(who));
   }
-  std::sort(queue.begin(), queue.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (auto& [order, who] : queue) {
-    who.position = static_cast<int>(result.waiters.size()) + 1;
-    result.waiters.push_back(std::move(who));
-  }
+  const auto show = [&](unsigned i) {
+    const auto found = waiting.find(i);
+    if (found == waiting.end()) return;
+    found->second.position = static_cast<int>(result.waiters.size()) + 1;
+    result.waiters.push_back(std::move(found->second));
+    waiting.erase(found);
+  };
+  for (const unsigned i : seen.line) show(i);
+  while (!waiting.empty()) show(waiting.begin()->first);  // a queue that is no list
   std::sort(result.holders.begin(), result.holders.end(),
             [](const participant& a, const participant& b) { return a.slot < b.slot; });
   result.sound = seen.valid && result.slots >= 1 && result.slots <= slots_max &&
-                 result.free + inside == seen.size.permits() && seen.w.waiting() == !result.waiters.empty();
+                 result.free + inside == seen.size.permits() && seen.w.waiting() == !result.waiters.empty() &&
+                 fits(seen);
   return result;
 }
 

@@ -5,24 +5,30 @@
 /// Source       ours; helping as in Herlihy's universal construction, records of intent as in recoverable mutual
 ///              exclusion.
 /// Promises     k-exclusion; FIFO, or (b > 0) at most b newcomers pass the queue between two who are let in from it;
-///              any number of members may be killed, one after the other, at any instruction, and no permit and no
-///              place is lost; a waiter that has come to the head and asks for more than k is refused, and so blocks
-///              nobody; a stopped member is waited for only in its place in the queue and in its permits, never inside
-///              an operation (lock-free). Uncontended: one compare-and-swap to enter, one to leave.
-/// Variables    W          word.hpp: free permits, whether somebody waits, the last operation and its subject
+///              any number of members may be killed, one after the other, at any instruction, and no permit, no place
+///              and no wake-up is lost; a waiter that has come to the head and asks for more than k is refused, and so
+///              blocks nobody; a stopped member is waited for only in its place in the queue, in its permits and in a
+///              wake-up that it is about to give, never inside an operation (lock-free). Uncontended: one
+///              compare-and-swap to enter, one to leave. Queueing, granting and giving up take a constant number of
+///              steps, however many wait. Nobody polls: a waiter sleeps until it is woken or one that it watches dies.
+/// Variables    W          gate_word.hpp: free permits, whether somebody waits, the last operation and its subject
 ///              state[i]   where member i is; initially out
-///              order[i]   i's place in the queue while state[i] is waits; written by i alone
+///              Q          the first and the last of the queue
+///              L[i]       i's neighbours in the queue while it is there
 ///              K          the size, whether the gate is paused (no permits, the size stays), and which resize set it
 ///              slot[j]    who has slot j
 ///              passed     how many newcomers passed the queue since the last grant; only if b > 0
+///              bell[i]    what i sleeps on: it listens for nudges, it is asleep, it was rung. Only i clears it: a
+///                         ringer may die before the system call that wakes i, so the next one must make it again
 ///              alive(i)   a lock that i holds and the kernel releases when i dies; once it is false for a passage it
 ///                         stays false for that passage
 /// Invariants   G1  Every change of the abstract state (who is inside, who waits in what order, k) is one change of W.
-///              G2  When W changes, the effect of the operation in it (word.hpp: effect) has been applied to its
-///                  subject's state. So state[] lags W by at most that one operation, which W itself names.
+///              G2  When W changes, the effects of the operation in it have been applied: gate_word.hpp: effect to its
+///                  subject's state, relink() to the queue. So both lag W by at most that one operation, which W itself
+///                  names.
 ///              G3  W.free + the sum of the weights of those inside = K, counting the effect of W's operation as
 ///                  applied; a paused gate counts as K = 0.
-///              G4  W.waiting <=> some state[i] is waits, counted in the same way.
+///              G4  W.waiting <=> some state[i] is waits <=> Q is not empty, counted in the same way.
 ///              G5  state[i] changes only by effects of operations on i, except that i itself, while out and after the
 ///                  effect of its last operation has been applied, announces the weight or size it is going to ask for.
 ///              G6  slot[j] is taken only as long as its owner is inside in the passage it names: leaving frees it, in
@@ -33,14 +39,25 @@
 ///                  its value.
 ///              G8  A member knows its own state without reading it: it passes it to its operations, and reads state[i]
 ///                  only to learn that it was granted or refused while it was queued.
+///              G9  Q and L[] hold the seq of the operation that wrote them last. An operation writes Q last: as long
+///                  as Q does not have W's seq, Q is what the operation starts from, and L of its subject is too unless
+///                  the operation is what puts it there.
+///              G10 While i sleeps in wait(), each of those it depends on is watched by i, or will ring i's bell and is
+///                  itself watched by i until then. It depends on the one before it or, as the head, on those inside
+///                  and those that act. The one before i rings it when it leaves the queue: a granted, refused or
+///                  dismissed one once it has learnt of it, one that gives up before it grants anything. Nobody gets inside past a
+///                  head that sleeps in wait(): it has closed the gate (b > 0).
 /// Why each instruction is a safe place to die
-///              A member writes three things: its own order and weight while it is out (they mean nothing until W says
-///              it has queued or entered), W by compare-and-swap (whole or not at all, G1), and effects of the
-///              operation that W shows (idempotent, and anybody who wants to change W applies them first, G2). So at
-///              every instruction the abstract state is that of W with its one effect applied, and a dead member is
-///              out, queued or inside in it, exactly. heal() then leaves or abandons for it, by the same kind of
-///              compare-and-swap. What a death can interrupt besides is a grant or a wake-up that was due; advance() is
-///              repeated by every leaver and, at intervals, by those who wait.
+///              A member writes four things: its own weight while it is out (it means nothing until W says it has
+///              queued or entered), W by compare-and-swap (whole or not at all, G1), effects of the operation that W
+///              shows (idempotent, and anybody who wants to change W applies them first, G2), and bells. So at every
+///              instruction the abstract state is that of W with its one effect applied, and a dead member is out,
+///              queued or inside in it, exactly. heal() then leaves or abandons for it, by the same kind of
+///              compare-and-swap. What a death can interrupt besides is a grant or a wake-up that was due. Whoever
+///              applies a grant that W names wakes its subject, even if the effect was there already, so a wake-up is
+///              due only as long as W names the grant; and the one that died was inside, acted, or was before the
+///              sleeper in the queue, so the sleeper watches it (G10) and grants for itself. One that frees permits in
+///              no such place (resize) announces that it acts, and nudges the head, before it changes W.
 /// Why a healer cannot be wrong
 ///              It reads W, finds i inside or queued, finds alive(i) false, and changes W from the value read. If that
 ///              succeeds nothing changed in between, so i is still in the passage it was found dead in: whoever takes
@@ -48,22 +65,27 @@
 ///              command of a wrapper) changes W too (touch), so either it is seen alive or it learns that it came too
 ///              late.
 /// Deviations   none
-/// Memory model sequential consistency for W, state, K and slot. A member's own effect of enter and leave is a release
-///              store: only helpers write the same value meanwhile, and its partner is the acquire side of their reads.
+/// Memory model sequential consistency for W, state, Q, L, K, slot and bell. A member's own effect of enter and leave is
+///              a release store: only helpers write the same value meanwhile, and its partner is the acquire side of
+///              their reads.
 /// Evidence     tests/gate/lab (all scripts of its operations, with deaths), tests/gate/faults (a real process killed
 ///              at each instruction)
 ///
 /// Cells is what the protocol runs on; each of its functions is one atomic step:
-///   word() cas_word(word, word) state_of(i) cas_state(i, state, state) set_state(i, state) order_of(i)
-///   set_order(i, u64) size() cas_size(limit, limit) slot(j) cas_slot(j, owner, owner) passed()
-///   cas_passed(overtaken, overtaken)
-///   overtakings()   b; never changes
+///   word() cas_word(word, word) state_of(i) cas_state(i, state, state) set_state(i, state) queue()
+///   cas_queue(link, link) link_of(i) cas_link(i, link, link) size() cas_size(limit, limit) slot(j)
+///   cas_slot(j, owner, owner) passed() cas_passed(overtaken, overtaken)
+///   overtakings()   b
 ///   members()       all member numbers in use are below this; it only grows
 ///   alive(i)        the kernel's word on it
 ///   grantable(i)    false only if i is dead; may say true for a dead member (it will be healed later)
-///   wake(i)         i's state has just become in
-///   nudge(i)        i is the head of the queue, and may find a free permit (b > 0)
+///   wake(i, w)      rings i's bell if i is asleep, once for each process and w (not one step: the bell, then the kernel)
+///   nudge(i)        rings i's bell if i listens or is asleep in wait() (the same)
+///   listen(i)       i is about to look: a nudge from here on keeps it from sleeping
+///   fall_asleep(i)  false if i was rung since it listens
+///   sleep(i, set)   until i is rung, or a process of the set dies; false if i is to give up
 ///   healed(i)       i's passage was completed for it
+///   watch(set, j)   adds the process that is member j now
 ///   live(n, a, b), call(f)   no steps: what still matters of the caller's variables at the place n, and a call of
 ///                   which only the result does (rule 5 of detail/machine.hpp); the mapped file's do nothing
 
@@ -84,7 +106,7 @@ class protocol {
   }
 
   /// Member i, whose state is `mine` and out, asks for mine.weight() permits: it enters, or is queued, or (if it must
-  /// not queue) is refused. If it entered, `became` is what it made of W.
+  /// not queue, and then it does not pass the queue either) is refused. If it entered, `became` is what it made of W.
   outcome request(unsigned i, state mine, bool may_queue, word& became) {
     const int weight = mine.weight();
     c.set_state(i, mine);  // G5
@@ -92,8 +114,8 @@ class protocol {
       c.live(1, mine.bits, may_queue);
       const word w = load_and_help();
       if (w.operation() == op::retired) return outcome::retired;
-      if (has_room(w, weight)) {
-        const word desired = w.next(op::enter, i, w.free() - weight, w.waiting());
+      if (has_room(w, weight) && (may_queue || !w.waiting())) {
+        const word desired = w.next(op::enter, i, w.free() - weight, w.waiting(), w.closed());
         if (!c.cas_word(w, desired)) continue;
         if (counts(desired)) help(desired);
         c.set_state(i, mine.at(kind::in));
@@ -101,8 +123,7 @@ class protocol {
         return outcome::entered;
       }
       if (!may_queue) return outcome::refused;
-      c.set_order(i, queue().last + 1);
-      const word desired = w.next(op::enqueue, i, w.free(), true);
+      const word desired = w.next(op::enqueue, i, w.free(), true, w.closed());
       if (!c.cas_word(w, desired)) continue;
       help(desired);
       return outcome::queued;
@@ -117,10 +138,11 @@ class protocol {
       const word w = load_and_help();
       if (w.operation() == op::retired) {
         c.set_state(i, mine.next_passage());
+        if (w.waiting()) nudge(c.queue().before());  // those that wait for this one find out
         became = w;
         return;
       }
-      const word desired = w.next(op::leave, i, w.free() + mine.weight(), w.waiting());
+      const word desired = w.next(op::leave, i, w.free() + mine.weight(), w.waiting(), w.closed());
       if (!c.cas_word(w, desired)) continue;
       c.set_state(i, mine.next_passage());
       became = desired;
@@ -134,52 +156,57 @@ class protocol {
       c.live(3);
       const word w = load_and_help();
       const state mine = c.state_of(i);
-      if (mine.where() == kind::in) return outcome::entered;
-      if (mine.where() == kind::out) return outcome::refused;
+      if (mine.where() != kind::waits) {
+        nudge(c.link_of(i).behind());
+        return mine.where() == kind::in ? outcome::entered : outcome::refused;
+      }
+      const unsigned behind = c.link_of(i).behind();
       if (w.operation() == op::retired) {
         c.set_state(i, mine.next_passage());
+        nudge(behind);
         return outcome::retired;
       }
-      if (remove_from_queue(w, i)) return outcome::refused;
+      if (!remove_from_queue(w, i)) continue;
+      nudge(behind);  // G10: before it grants
+      c.call([&] { advance(); });
+      return outcome::refused;
     }
   }
 
   /// Grants those at the head of the queue for which there are permits, and refuses those that ask for more than k.
-  /// Needed after every operation that frees permits, changes k or takes the head away; repeated by those who wait,
-  /// since the one who should have called it may be dead.
+  /// Needed after every operation that frees permits, changes k or takes the head away.
   void advance() {
     for (;;) {
       c.live(4);
       const word w = load_and_help();
       if (!w.waiting() || w.operation() == op::retired) return;
-      const line in_line = queue();
-      if (in_line.count == 0) {
+      const link ends = c.queue();
+      const unsigned head = ends.before();
+      const state first = head < c.members() ? c.state_of(head) : state{};
+      if (first.where() != kind::waits) {
         if (c.word() == w) return;  // G4 is broken: the file was damaged; the check reports it
         continue;
       }
-      const int weight = c.state_of(in_line.head).weight();
-      if (!c.grantable(in_line.head)) {
-        if (remove_from_queue(w, in_line.head)) c.healed(in_line.head);
+      if (!c.grantable(head)) {
+        if (remove_from_queue(w, head)) c.healed(head);
         continue;
       }
-      if (weight > c.size().slots()) {
-        remove_from_queue(w, in_line.head);
+      if (first.weight() > c.size().slots()) {
+        remove_from_queue(w, head);
         continue;
       }
-      if (w.free() < weight) return;
-      const word desired = w.next(op::grant, in_line.head, w.free() - weight, in_line.count > 1);
+      if (w.free() < first.weight()) return;
+      const word desired = w.next(op::grant, head, w.free() - first.weight(), ends.behind() != head);
       if (c.cas_word(w, desired)) help(desired);
     }
   }
 
-  /// After a leave that saw somebody wait: grants the head, or (b > 0), as long as not too many have passed it, leaves
-  /// the permit to who is faster and nudges the head, at the first overtaking and at every 32nd: the head looks by
-  /// itself as well.
-  void hand_over() {
-    if (!may_pass()) return advance();
-    if (c.passed().count() % 32 != 0) return;
-    const line in_line = queue();
-    if (in_line.count > 0) c.nudge(in_line.head);
+  /// After a leave that made W `left` and saw somebody wait: grants the head, or (b > 0), as long as not too many have
+  /// passed it, leaves the permit to who is faster and wakes the head.
+  void hand_over(word left) {
+    if (left.closed() || !may_pass(left)) return advance();
+    const unsigned head = c.queue().before();
+    if (head < c.members()) c.wake(head, left);
   }
 
   /// Completes the passage of member i if it is dead. True if there was something to complete.
@@ -187,25 +214,20 @@ class protocol {
     return c.call([&] { return heal_once(i); });
   }
 
-  /// For queued member i: applies what is pending and heals the dead it depends on, which is the one before it or, if
-  /// it is the head, those inside; then grants what can be granted. How many wait before it.
-  int heal_predecessors(unsigned i) {
+  /// Queued member i sleeps until it is granted or refused or the gate is retired: true; or until c.sleep() says that it
+  /// is to give up: false, and abandon() is next.
+  bool wait(unsigned i) {
     for (;;) {
-      c.live(5);
-      load_and_help();
-      if (c.state_of(i).where() != kind::waits) return 0;
-      const predecessor ahead = c.call([&] { return find_predecessor(i); });
-      if (ahead.position > 0) {
-        if (heal(ahead.member)) continue;
-        return ahead.position;
-      }
-      for (unsigned j = 0, n = c.members(); j < n; ++j) {
-        c.live(6, j);
-        if (c.state_of(j).where() == kind::in) heal(j);
-      }
-      c.call([&] { advance(); });
-      return 0;
+      c.live(12);
+      c.listen(i);
+      const typename Cells::watch_set ahead = c.call([&] { return look(i); });
+      if (!waits(i)) break;
+      if (!c.fall_asleep(i)) continue;
+      if (!waits(i)) break;
+      if (!c.sleep(i, ahead)) return false;
     }
+    nudge(c.link_of(i).behind());  // G10: it has lost the one that it watched
+    return true;
   }
 
   /// Takes number i for this process, having healed the dead member that had it; `mine` is then its state, out. False
@@ -219,26 +241,22 @@ class protocol {
     const state there = c.state_of(i);
     if (there.where() != kind::out) {
       locks.unlock(i);
+      // With its lock taken the dead member looked alive to those who asked meanwhile.
+      if (heal(i)) c.call([&] { advance(); });
       return false;
     }
     mine = there.at(kind::out);
     return true;
   }
 
-  /// Member i, whose state is `mine` and out, sets K to mine.weight(): the size, and whether the gate is paused. Those
-  /// inside stay; nobody enters until there is room under the new size. advance() is next.
+  /// Member i, whose state is `mine` and out, sets K to mine.weight(): the size, and whether the gate is paused; and
+  /// grants what that makes room for. It is then in the next passage. Those inside stay; nobody enters until there is room under the new size.
   outcome resize(unsigned i, state mine) {
-    c.set_state(i, mine);  // G5
-    for (;;) {
-      c.live(7, mine.bits);
-      const word w = load_and_help();
-      if (w.operation() == op::retired) return outcome::retired;
-      const int difference = limit::of(mine.weight(), 0).permits() - c.size().permits();
-      const word desired = w.next(op::resize, i, w.free() + difference, w.waiting());
-      if (!c.cas_word(w, desired)) continue;
-      help(desired);
-      return outcome::entered;
-    }
+    c.set_state(i, mine.at(kind::acts));  // G5
+    nudge_head();                         // G10: it watches this member before there is anything to grant
+    const outcome result = c.call([&] { return resize_announced(i, mine); });
+    c.set_state(i, mine.next_passage());
+    return result;
   }
 
   /// Ends the gate: no operation succeeds any more. Refused while somebody is inside or waits, unless forced.
@@ -248,7 +266,7 @@ class protocol {
       const word w = load_and_help();
       if (w.operation() == op::retired) return true;
       if (!forced && (w.waiting() || w.free() != c.size().permits())) return false;
-      if (c.cas_word(w, w.next(op::retired, 0, w.free(), w.waiting()))) return true;
+      if (c.cas_word(w, w.next(op::retired, 0, w.free(), w.waiting(), w.closed()))) return true;
     }
   }
 
@@ -256,7 +274,7 @@ class protocol {
   /// leaves. advance() is next. False if i is in another state by now.
   bool dismiss(unsigned i, state theirs) {
     for (;;) {
-      c.live(12, theirs.bits);
+      c.live(13, theirs.bits);
       const word w = load_and_help();
       if (w.operation() == op::retired || theirs.where() == kind::out || c.state_of(i) != theirs) return false;
       if (complete(w, i, theirs)) return true;
@@ -270,7 +288,7 @@ class protocol {
       c.live(9, theirs.bits);
       const word w = load_and_help();
       if (w.operation() == op::retired || c.state_of(i) != theirs) return false;
-      if (c.cas_word(w, w.next(op::none, i, w.free(), w.waiting()))) return true;
+      if (c.cas_word(w, w.next(op::none, i, w.free(), w.waiting(), w.closed()))) return true;
     }
   }
 
@@ -297,17 +315,17 @@ class protocol {
     return theirs.where() == kind::in && slot_owner::of(owner.member(), theirs).bits == owner.bits;
   }
 
-  /// How many wait before member i.
+  /// How many wait before member i; right if the queue does not change meanwhile.
   int position(unsigned i) {
-    const std::uint64_t mine = c.order_of(i);
     int before = 0;
-    for (unsigned j = 0, n = c.members(); j < n; ++j)
-      if (j != i && c.state_of(j).where() == kind::waits && c.order_of(j) < mine) ++before;
+    const int members = static_cast<int>(c.members());
+    for (unsigned j = c.queue().before(); j != i && j < c.members() && before < members; ++before)
+      j = c.link_of(j).behind();
     return before;
   }
 
   /// Whether W lets a newcomer in who asks for `weight` permits. Right if W does not change meanwhile.
-  bool has_room(word w, int weight) { return w.free() >= weight && (!w.waiting() || may_pass()); }
+  bool has_room(word w, int weight) { return w.free() >= weight && (!w.waiting() || (!w.closed() && may_pass(w))); }
 
   /// The word with its effect applied, ready to be changed.
   word load_and_help() {
@@ -322,11 +340,101 @@ class protocol {
     if (i >= c.members()) return;
     if (w.operation() == op::resize) return help_resize(w, i);
     if (counts(w)) help_count(w);
+    if (moves_queue(w.operation())) relink(w, i);
     const state before = c.state_of(i);
     const state after = effect(w.operation(), before);
-    if (after == before) return;
-    if (c.word() != w) return;  // `before` may belong to a later operation
-    if (c.cas_state(i, before, after) && (w.operation() == op::grant || w.operation() == op::abandon)) c.wake(i);
+    if (after != before) {
+      if (c.word() != w) return;  // `before` may belong to a later operation
+      c.cas_state(i, before, after);
+    }
+    if (w.operation() == op::grant || w.operation() == op::abandon) c.wake(i, w);  // who applied it may be dead
+  }
+
+  static bool moves_queue(op what) { return what == op::enqueue || what == op::grant || what == op::abandon; }
+
+  /// Appends i to the queue, or takes it out, as operation `w` says (G9).
+  void relink(word w, unsigned i) {
+    const link ends = c.queue();
+    if (ends.seq() == w.seq()) return;
+    unsigned first = ends.before(), last = ends.behind();
+    if (w.operation() == op::enqueue) {
+      set_link(w, i, [&](link) { return link::of(last, no_member, w.seq()); });
+      set_link(w, last, [&](link its) { return link::of(its.before(), i, w.seq()); });
+      if (first == no_member) first = i;
+      last = i;
+    } else {
+      const link mine = c.link_of(i);
+      set_link(w, mine.before(), [&](link its) { return link::of(its.before(), mine.behind(), w.seq()); });
+      set_link(w, mine.behind(), [&](link its) { return link::of(mine.before(), its.behind(), w.seq()); });
+      if (first == i) first = mine.behind();
+      if (last == i) last = mine.before();
+    }
+    if (c.word() != w) return;  // what was read may belong to a later operation
+    c.cas_queue(ends, link::of(first, last, w.seq()));
+  }
+
+  template <class Next>
+  void set_link(word w, unsigned j, Next&& next) {
+    if (j >= c.members()) return;
+    const link before = c.link_of(j);
+    if (before.seq() == w.seq() || c.word() != w) return;
+    c.cas_link(j, before, next(before));
+  }
+
+  /// Heals the dead that queued member i depends on, grants what can be granted, and says whom it depends on (G10).
+  typename Cells::watch_set look(unsigned i) {
+    for (;;) {
+      c.live(5);
+      typename Cells::watch_set ahead{};
+      if (load_and_help().operation() == op::retired || c.state_of(i).where() != kind::waits) return ahead;
+      const unsigned before = c.link_of(i).before();
+      if (before < c.members()) {
+        c.watch(ahead, before);
+        if (heal(before)) continue;
+        return ahead;
+      }
+      // Once more: the operation that made i the head may have been the last one, and its subject is inside only now.
+      const word w = load_and_help();
+      if (c.state_of(i).where() != kind::waits) continue;
+      if (c.overtakings() > 0 && !w.closed()) {  // G10: from here on nobody gets inside unseen
+        c.cas_word(w, w.next(op::none, i, w.free(), w.waiting(), true));
+        continue;
+      }
+      for (unsigned j = 0, n = c.members(); j < n; ++j) {
+        c.live(6, j, ahead);
+        const kind where = c.state_of(j).where();
+        if (where != kind::in && where != kind::acts) continue;
+        c.watch(ahead, j);  // before it is asked whether j is alive: who has the number may change
+        heal(j);
+      }
+      c.call([&] { advance(); });
+      return ahead;
+    }
+  }
+
+  bool waits(unsigned i) { return c.state_of(i).where() == kind::waits && c.word().operation() != op::retired; }
+
+  void nudge(unsigned i) {
+    if (i < c.members()) c.nudge(i);
+  }
+  void nudge_head() {
+    c.call([&] {
+      if (load_and_help().waiting()) nudge(c.queue().before());
+    });
+  }
+
+  outcome resize_announced(unsigned i, state mine) {
+    for (;;) {
+      c.live(7, mine.bits);
+      const word w = load_and_help();
+      if (w.operation() == op::retired) return outcome::retired;
+      const int difference = limit::of(mine.weight(), 0).permits() - c.size().permits();
+      const word desired = w.next(op::resize, i, w.free() + difference, w.waiting(), w.closed());
+      if (!c.cas_word(w, desired)) continue;
+      help(desired);
+      c.call([&] { advance(); });
+      return outcome::entered;
+    }
   }
 
   bool heal_once(unsigned i) {
@@ -336,6 +444,11 @@ class protocol {
       if (w.operation() == op::retired) return false;
       const state theirs = c.state_of(i);
       if (theirs.where() == kind::out || c.alive(i)) return false;
+      if (theirs.where() == kind::acts) {
+        c.call([&] { advance(); });
+        c.cas_state(i, theirs, theirs.next_passage());
+        return true;
+      }
       if (!complete(w, i, theirs)) continue;
       c.healed(i);
       return true;
@@ -345,60 +458,19 @@ class protocol {
   /// Member i, whose state is `theirs`, gives up or leaves. False if W is no longer `w`.
   bool complete(word w, unsigned i, state theirs) {
     if (theirs.where() == kind::waits) return remove_from_queue(w, i);
-    const word desired = w.next(op::leave, i, w.free() + theirs.weight(), w.waiting());
+    const word desired = w.next(op::leave, i, w.free() + theirs.weight(), w.waiting(), w.closed());
     if (!c.cas_word(w, desired)) return false;
     help(desired);
     return true;
   }
 
-  struct line {
-    unsigned head = 0;
-    int count = 0;
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;
-  };
-
-  struct predecessor {
-    int position = 0;  ///< how many wait before a member
-    unsigned member = 0;
-  };
-  predecessor find_predecessor(unsigned i) {
-    const std::uint64_t mine = c.order_of(i);
-    predecessor found;
-    std::uint64_t nearest = 0;
-    for (unsigned j = 0, n = c.members(); j < n; ++j) {
-      if (j == i || c.state_of(j).where() != kind::waits) continue;
-      const std::uint64_t order = c.order_of(j);
-      if (order >= mine) continue;
-      if (found.position++ == 0 || order > nearest) {
-        nearest = order;
-        found.member = j;
-      }
-    }
-    return found;
+  /// Whether a newcomer may enter though somebody waits: as long as not too many have, and only where the head could
+  /// enter as well. Right if W does not change meanwhile.
+  bool may_pass(word w) {
+    if (c.overtakings() == 0 || c.passed().count() >= c.overtakings()) return false;
+    const unsigned head = c.queue().before();
+    return head < c.members() && c.state_of(head).weight() <= w.free();
   }
-
-  /// Those who wait. Right if W does not change meanwhile, which the caller's compare-and-swap finds out.
-  line queue() {
-    return c.call([&] { return find_queue(); });
-  }
-  line find_queue() {
-    line found;
-    for (unsigned j = 0, n = c.members(); j < n; ++j) {
-      if (c.state_of(j).where() != kind::waits) continue;
-      const std::uint64_t order = c.order_of(j);
-      if (found.count == 0 || order < found.first) {
-        found.head = j;
-        found.first = order;
-      }
-      if (order > found.last) found.last = order;
-      ++found.count;
-    }
-    return found;
-  }
-
-  /// Whether a newcomer may enter though somebody waits. Right if W does not change meanwhile.
-  bool may_pass() { return c.overtakings() > 0 && c.passed().count() < c.overtakings(); }
 
   /// Whether the operation is one that `passed` depends on.
   bool counts(word w) const {
@@ -412,8 +484,9 @@ class protocol {
   }
 
   bool remove_from_queue(word w, unsigned i) {
-    const line in_line = queue();
-    const word desired = w.next(op::abandon, i, w.free(), in_line.count > 1);
+    const link ends = c.queue();
+    const bool first = ends.before() == i;
+    const word desired = w.next(op::abandon, i, w.free(), !first || ends.behind() != i, w.closed() && !first);
     if (!c.cas_word(w, desired)) return false;
     help(desired);
     return true;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The two packed words the gate protocol (protocol.hpp) is made of: the gate's word and a member's state.
+/// The packed words the gate protocol (gate_protocol.hpp) is made of: the gate's word, a member's state, the queue.
 
 #include <cstdint>
 
 namespace kgate::detail::gates {
 
-inline constexpr unsigned members_max = 1024;
+inline constexpr unsigned members_max = 16384;
 inline constexpr int slots_max = 4095;
+/// No member, where one could be named.
+inline constexpr unsigned no_member = 0x7FFF;
 
 /// What the last change of the word did, and so what has to be true of its subject's state before the next one.
 enum class op : unsigned char { none, enter, enqueue, grant, leave, abandon, resize, retired };
@@ -17,52 +19,51 @@ enum class op : unsigned char { none, enter, enqueue, grant, leave, abandon, res
 ///
 ///   bits  0..2   op        the last operation
 ///   bit   3      waiting   somebody is queued
-///   bits  4..15  subject   the member the last operation was about
-///   bits 16..28  free      permits nobody has, plus 4096 (a gate that shrank under its holders has fewer than none)
-///   bits 29..63  seq       counts operations; wraps
+///   bit   4      closed    nobody may pass the queue until its head has changed
+///   bits  5..18  subject   the member the last operation was about
+///   bits 19..31  free      permits nobody has, plus 4096 (a gate that shrank under its holders has fewer than none)
+///   bits 32..63  seq       counts operations; wraps
 ///
 /// seq tells two equal situations apart. A participant stopped between reading W and its compare-and-swap is fooled
-/// only if exactly a multiple of 2^35 operations (more than ten minutes of nothing else) happened meanwhile.
+/// only if exactly a multiple of 2^32 operations (minutes of nothing else) happened meanwhile.
 struct word {
   std::uint64_t bits = 0;
 
   static constexpr int free_bias = 4096;
-  static constexpr std::uint64_t free_one = std::uint64_t{1} << 16;
-  static constexpr std::uint64_t seq_one = std::uint64_t{1} << 29;
+  static constexpr std::uint64_t free_one = std::uint64_t{1} << 19;
+  static constexpr std::uint64_t seq_one = std::uint64_t{1} << 32;
 
   constexpr op operation() const { return static_cast<op>(bits & 7); }
   constexpr bool waiting() const { return (bits >> 3 & 1) != 0; }
-  constexpr unsigned subject() const { return static_cast<unsigned>(bits >> 4 & 0xFFF); }
-  constexpr int free() const { return static_cast<int>(bits >> 16 & 0x1FFF) - free_bias; }
-  constexpr std::uint64_t seq() const { return bits >> 29; }
+  constexpr bool closed() const { return (bits >> 4 & 1) != 0; }
+  constexpr unsigned subject() const { return static_cast<unsigned>(bits >> 5 & 0x3FFF); }
+  constexpr int free() const { return static_cast<int>(bits >> 19 & 0x1FFF) - free_bias; }
+  constexpr std::uint32_t seq() const { return static_cast<std::uint32_t>(bits >> 32); }
 
   /// The word after one more operation.
-  constexpr word next(op what, unsigned subject, int free, bool waiting) const {
+  constexpr word next(op what, unsigned subject, int free, bool waiting, bool closed = false) const {
     const std::uint64_t packed = static_cast<std::uint64_t>(what) | std::uint64_t{waiting} << 3 |
-                                 std::uint64_t{subject & 0xFFF} << 4 |
-                                 (static_cast<std::uint64_t>(free + free_bias) & 0x1FFF) << 16;
+                                 std::uint64_t{closed} << 4 | std::uint64_t{subject & 0x3FFF} << 5 |
+                                 (static_cast<std::uint64_t>(free + free_bias) & 0x1FFF) << 19;
     return {((bits & ~(seq_one - 1)) + seq_one) | packed};
   }
   friend constexpr bool operator==(word, word) = default;
 };
 
-enum class kind : unsigned char { out, waits, in };
+/// Where a member is; `acts`: outside, and about to change the gate in a way after which permits may be due (resize).
+enum class kind : unsigned char { out, waits, in, acts };
 
 /// A member's state: where it is, with how many permits, and in which passage.
 ///
-///   bits  0..1   kind      out, queued or inside
-///   bits  2..14  weight    permits it asks for or has
+///   bits  0..1   kind      out, queued, inside or acting
+///   bits  2..14  weight    permits it asks for or has, or the size it sets
 ///   bits 15..63  passage   raised whenever it gets out, so that no late compare-and-swap can hit a later passage
-///
-/// The low half is also the futex word a queued member sleeps on.
 struct state {
   std::uint64_t bits = 0;
 
   static constexpr std::uint64_t passage_one = std::uint64_t{1} << 15;
 
-  /// The fourth value of the two bits is nobody's; a damaged file may show it.
-  constexpr kind where() const { return valid() ? static_cast<kind>(bits & 3) : kind::out; }
-  constexpr bool valid() const { return (bits & 3) != 3; }
+  constexpr kind where() const { return static_cast<kind>(bits & 3); }
   constexpr int weight() const { return static_cast<int>(bits >> 2 & 0x1FFF); }
   constexpr std::uint64_t passage() const { return bits >> 15; }
 
@@ -102,14 +103,14 @@ struct limit {
 
   static constexpr int paused_flag = slots_max + 1;
 
-  static constexpr limit of(int slots, std::uint64_t seq) {
-    return {seq << 16 | (static_cast<std::uint64_t>(slots) & 0xFFFF)};
+  static constexpr limit of(int slots, std::uint32_t seq) {
+    return {std::uint64_t{seq} << 16 | (static_cast<std::uint64_t>(slots) & 0xFFFF)};
   }
   constexpr int slots() const { return static_cast<int>(bits & slots_max); }
   constexpr bool paused() const { return (bits & paused_flag) != 0; }
   /// How many permits there are to be had: none at a paused gate, so that nobody new enters.
   constexpr int permits() const { return paused() ? 0 : slots(); }
-  constexpr std::uint64_t seq() const { return bits >> 16; }
+  constexpr std::uint32_t seq() const { return static_cast<std::uint32_t>(bits >> 16); }
   constexpr bool valid() const { return slots() >= 1 && (bits & 0xE000) == 0; }
   /// Whether `w` is a resize that this size does not include yet.
   constexpr bool lacks(word w) const { return w.operation() == op::resize && seq() != w.seq(); }
@@ -121,9 +122,9 @@ struct limit {
 struct overtaken {
   std::uint64_t bits = 0;
 
-  static constexpr overtaken of(std::uint64_t count, std::uint64_t seq) { return {count << 35 | seq}; }
-  constexpr std::uint64_t count() const { return bits >> 35; }
-  constexpr std::uint64_t seq() const { return bits & ((std::uint64_t{1} << 35) - 1); }
+  static constexpr overtaken of(std::uint32_t count, std::uint32_t seq) { return {std::uint64_t{count} << 32 | seq}; }
+  constexpr std::uint32_t count() const { return static_cast<std::uint32_t>(bits >> 32); }
+  constexpr std::uint32_t seq() const { return static_cast<std::uint32_t>(bits); }
   friend constexpr bool operator==(overtaken, overtaken) = default;
 };
 
@@ -132,11 +133,27 @@ struct slot_owner {
   std::uint64_t bits = 0;
 
   static constexpr slot_owner of(unsigned member, state s) {
-    return {s.passage() << 13 | std::uint64_t{member} << 1 | 1};
+    return {s.passage() << 15 | std::uint64_t{member} << 1 | 1};
   }
   constexpr bool taken() const { return bits != 0; }
-  constexpr unsigned member() const { return static_cast<unsigned>(bits >> 1 & 0xFFF); }
+  constexpr unsigned member() const { return static_cast<unsigned>(bits >> 1 & 0x3FFF); }
   friend constexpr bool operator==(slot_owner, slot_owner) = default;
+};
+
+/// Two members and the seq of the operation that wrote them: the first and last of the queue, or the neighbours of a
+/// member in it. no_member where there is none.
+struct link {
+  std::uint64_t bits = 0;  ///< members are stored plus one, so that a new file is an empty queue
+
+  static constexpr link of(unsigned before, unsigned behind, std::uint32_t seq) {
+    return {((std::uint64_t{before} + 1) & 0x7FFF) << 47 | ((std::uint64_t{behind} + 1) & 0x7FFF) << 32 | seq};
+  }
+  /// The first of the queue, or the member before this one.
+  constexpr unsigned before() const { return static_cast<unsigned>(((bits >> 47 & 0x7FFF) - 1) & 0x7FFF); }
+  /// The last of the queue, or the member behind this one.
+  constexpr unsigned behind() const { return static_cast<unsigned>(((bits >> 32 & 0x7FFF) - 1) & 0x7FFF); }
+  constexpr std::uint32_t seq() const { return static_cast<std::uint32_t>(bits); }
+  friend constexpr bool operator==(link, link) = default;
 };
 
 /// How an operation of a member ended.

@@ -6,13 +6,14 @@
 ///
 /// Source       this project; what ships is that text over a mapped file (src/gate/cells.hpp)
 /// Promises     k-exclusion, FIFO from the moment a process is queued, starvation freedom with at most k-1 crashes at
-///              any step; any number of deaths, which the others can find out about, lose nothing. Waiting is by
-///              looking again; the remote references of a wait are unbounded here, where a machine has nothing to sleep
-///              on. Primitives: compare-and-swap. Space: 2N + k + 2 words.
-/// Variables    as in gate_protocol.hpp; locks: which process has the lock behind each member's number   initially i
-///              has i's
-/// Invariants   G1-G8 of gate_protocol.hpp
-/// Deviations   none. Numbers of operations and passages grow: exploring needs a limit on passages.
+///              any step; any number of deaths, which the others can find out about, lose nothing. The remote
+///              references of a wait are unbounded here, where the kernel is one variable for all.
+///              Primitives: compare-and-swap. Space: 2N + k + 5 words.
+/// Variables    as in gate_protocol.hpp; kernel: which process has the lock behind each member's number (initially i
+///              has i's), the members' bells, and who sleeps
+/// Invariants   G1-G10 of gate_protocol.hpp
+/// Deviations   none. Numbers of operations and passages grow: exploring needs a limit on passages. The bells are in one
+///              variable with the kernel's part, so that a sleeper can wait for both; N is at most 6 for that reason.
 /// Memory model sequential consistency
 /// Evidence     tests/gate/lab (scripts of all operations with deaths, exhaustively; mutants)
 
@@ -32,10 +33,11 @@ namespace detail::gates {
 inline std::string to_string(word w) {
   static constexpr const char* names[] = {"none", "enter", "enqueue", "grant", "leave", "abandon", "resize", "retired"};
   return std::string(names[static_cast<int>(w.operation())]) + " " + std::to_string(w.subject()) + " free " +
-         std::to_string(w.free()) + (w.waiting() ? " waiting" : "") + " #" + std::to_string(w.seq());
+         std::to_string(w.free()) + (w.waiting() ? " waiting" : "") + (w.closed() ? " closed" : "") + " #" +
+         std::to_string(w.seq());
 }
 inline std::string to_string(state s) {
-  static constexpr const char* names[] = {"out", "waits", "in"};
+  static constexpr const char* names[] = {"out", "waits", "in", "acts"};
   return std::string(names[static_cast<int>(s.where())]) + " w" + std::to_string(s.weight()) + " #" +
          std::to_string(s.passage());
 }
@@ -47,33 +49,70 @@ inline std::string to_string(slot_owner s) {
   return s.taken() ? "member " + std::to_string(s.member()) : std::string("free");
 }
 
-/// Who holds the lock behind each number: four bits each, 15 if nobody does.
-struct lock_holders {
+inline std::string to_string(link l) {
+  const auto name = [](unsigned i) { return i == no_member ? std::string("-") : std::to_string(i); };
+  return name(l.before()) + " " + name(l.behind()) + " #" + std::to_string(l.seq());
+}
+
+/// What a member sleeps on. `sleeps` is the kernel's part: it is in the system call, and only a wake-up ends that.
+struct bell {
+  bool rung = false, asleep = false, listens = false, sleeps = false;
+
+  constexpr unsigned packed() const {
+    return unsigned{rung} | unsigned{asleep} << 1 | unsigned{listens} << 2 | unsigned{sleeps} << 3;
+  }
+  static constexpr bell of(unsigned bits) {
+    return {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0};
+  }
+};
+
+/// Processes, as bits; the last is one that is no more.
+struct process_mask {
+  unsigned bits = 0;
+  constexpr void add(unsigned process) { bits |= 1U << process; }
+};
+
+/// What the kernel knows, and the members' bells: who holds the lock behind each number (four bits each, 15 if nobody
+/// does), each bell (four bits), and which processes are dead.
+struct kernel_part {
   std::uint64_t bits = 0;
 
   static constexpr unsigned nobody = 15;
-  static constexpr lock_holders first(unsigned members, unsigned held) {
-    lock_holders all{};
-    for (unsigned i = 0; i < members; ++i) all = all.with(i, i < held ? i : nobody);
+  static constexpr unsigned members_max = 6;
+  static constexpr kernel_part first(unsigned members, unsigned held) {
+    kernel_part all{};
+    for (unsigned i = 0; i < members_max; ++i) all = all.with(i, i < members && i < held ? i : nobody);
     return all;
   }
   constexpr unsigned holder(unsigned i) const { return static_cast<unsigned>(bits >> (4 * i) & 15); }
-  constexpr lock_holders with(unsigned i, unsigned holder) const {
+  constexpr kernel_part with(unsigned i, unsigned holder) const {
     return {(bits & ~(std::uint64_t{15} << (4 * i))) | std::uint64_t{holder} << (4 * i)};
   }
-  /// What the kernel makes of them when process p dies.
-  constexpr lock_holders without(unsigned p) const {
-    lock_holders left = *this;
-    for (unsigned i = 0; i < 16; ++i)
+  constexpr bell bell_of(unsigned i) const { return bell::of(static_cast<unsigned>(bits >> (24 + 4 * i) & 15)); }
+  constexpr kernel_part with(unsigned i, bell b) const {
+    return {(bits & ~(std::uint64_t{15} << (24 + 4 * i))) | std::uint64_t{b.packed()} << (24 + 4 * i)};
+  }
+  /// What the kernel makes of it when process p dies.
+  constexpr kernel_part without(unsigned p) const {
+    kernel_part left = *this;
+    for (unsigned i = 0; i < members_max; ++i)
       if (left.holder(i) == p) left = left.with(i, nobody);
+    left.bits |= std::uint64_t{1} << (48 + p);
     return left;
   }
-  friend constexpr bool operator==(lock_holders, lock_holders) = default;
+  constexpr bool any_dead(process_mask among) const {
+    return (among.bits >> nobody & 1) != 0 || (among.bits & (bits >> 48)) != 0;
+  }
+  friend constexpr bool operator==(kernel_part, kernel_part) = default;
 };
-inline std::string to_string(lock_holders locks) {
+inline std::string to_string(kernel_part k) {
   std::string text;
-  for (unsigned i = 0; i < 8; ++i)
-    text += locks.holder(i) == lock_holders::nobody ? std::string("-") : std::to_string(locks.holder(i));
+  for (unsigned i = 0; i < 4; ++i) {
+    const bell b = k.bell_of(i);
+    text += k.holder(i) == kernel_part::nobody ? std::string("-") : std::to_string(k.holder(i));
+    text += std::string(b.rung ? "r" : "") + (b.asleep ? "a" : "") + (b.listens ? "l" : "") + (b.sleeps ? "s" : "");
+    text += ' ';
+  }
   return text;
 }
 
@@ -92,16 +131,14 @@ class machine_cells {
       : overtakings(overtakings_max),
         W(memory, {.name = "W"}, word{}.next(op::none, 0, k, false)),
         K(memory, {.name = "K"}, limit::of(k, 0)),
-        locks(memory, {.name = "locks"}, lock_holders::first(members, held)),
+        kernel(memory, {.name = "kernel"}, kernel_part::first(members, held)),
         states(members,
                [&](std::size_t i) {
                  return Var<state>(memory, {.name = "state", .instance = static_cast<int>(i)}, state{});
                }),
-        orders(members,
-               [&](std::size_t i) {
-                 return Var<std::uint64_t>(memory, {.name = "order", .instance = static_cast<int>(i)},
-                                           std::uint64_t{0});
-               }),
+        links(members,
+              [&](std::size_t i) { return Var<link>(memory, {.name = "L", .instance = static_cast<int>(i)}, link{}); }),
+        Q(memory, {.name = "Q"}, link{}),
         slots(static_cast<std::size_t>(k_max),
               [&](std::size_t j) {
                 return Var<slot_owner>(memory, {.name = "slot", .instance = static_cast<int>(j)}, slot_owner{});
@@ -111,9 +148,10 @@ class machine_cells {
   const unsigned overtakings;  ///< b
   Var<word> W;
   Var<limit> K;
-  Var<lock_holders> locks;
+  Var<kernel_part> kernel;
   fixed_array<Var<state>> states;
-  fixed_array<Var<std::uint64_t>> orders;
+  fixed_array<Var<link>> links;
+  Var<link> Q;
   fixed_array<Var<slot_owner>> slots;
   Var<overtaken> passed;
 };
@@ -136,8 +174,12 @@ class cells_of {
     return s_.states[i].compare_and_swap(p_["state?"], expected, desired);
   }
   void set_state(unsigned i, state s) { s_.states[i].write(p_["state:="], s); }
-  std::uint64_t order_of(unsigned i) { return s_.orders[i].read(p_["order"]); }
-  void set_order(unsigned i, std::uint64_t order) { s_.orders[i].write(p_["order:="], order); }
+  link queue() { return s_.Q.read(p_["Q"]); }
+  bool cas_queue(link expected, link desired) { return s_.Q.compare_and_swap(p_["Q:="], expected, desired); }
+  link link_of(unsigned i) { return s_.links[i].read(p_["L"]); }
+  bool cas_link(unsigned i, link expected, link desired) {
+    return s_.links[i].compare_and_swap(p_["L:="], expected, desired);
+  }
   limit size() { return s_.K.read(p_["K"]); }
   bool cas_size(limit expected, limit desired) { return s_.K.compare_and_swap(p_["K:="], expected, desired); }
   slot_owner slot(int j) { return s_.slots[static_cast<std::size_t>(j)].read(p_["slot"]); }
@@ -151,26 +193,65 @@ class cells_of {
   unsigned overtakings() const { return s_.overtakings; }
   unsigned members() const { return static_cast<unsigned>(s_.states.size()); }
   bool alive(unsigned i) {
-    bool is = false;
-    s_.locks.rmw(p_["alive"], [&](lock_holders all) {
-      is = all.holder(i) != lock_holders::nobody;
-      return all;
-    });
-    return is;
+    return kernel_step("alive", unchanged, [i](kernel_part all) { return all.holder(i) != kernel_part::nobody; });
   }
   bool grantable(unsigned i) { return alive(i); }
-  void wake(unsigned) {}
-  void nudge(unsigned) {}
   void healed(unsigned) {}
 
+  using watch_set = process_mask;
+  /// The process that is member i now.
+  void watch(process_mask& set, unsigned i) {
+    set.add(kernel_step("watch", unchanged, [i](kernel_part all) { return all.holder(i); }));
+  }
+  void wake(unsigned i, gates::word) {
+    if (kernel_step("asleep", unchanged, [i](kernel_part all) { return all.bell_of(i).asleep; })) ring(i);
+  }
+  void nudge(unsigned i) {
+    if (kernel_step("listens", unchanged, [i](kernel_part all) { return all.bell_of(i).listens; })) ring(i);
+  }
+  void listen(unsigned i) {
+    kernel_step(
+        "listen", [i](kernel_part all) { return all.with(i, bell{.listens = true}); }, nothing);
+  }
+  bool fall_asleep(unsigned i) {
+    return kernel_step(
+        "fall asleep",
+        [i](kernel_part all) {
+          bell b = all.bell_of(i);
+          b.asleep = !b.rung;
+          return all.with(i, b);
+        },
+        [i](kernel_part all) { return !all.bell_of(i).rung; });
+  }
+  /// What the system call does: it sleeps only if it was not rung.
+  bool sleep(unsigned i, process_mask watched) {
+    if (gives_up) return false;
+    const bool sleeps = kernel_step(
+        "futex wait",
+        [i](kernel_part all) {
+          bell b = all.bell_of(i);
+          b.sleeps = !b.rung;
+          return all.with(i, b);
+        },
+        [i](kernel_part all) { return !all.bell_of(i).rung; });
+    if (!sleeps) return true;
+    s_.kernel.await(p_["sleep"],
+                    [i, watched](kernel_part all) { return !all.bell_of(i).sleeps || all.any_dead(watched); });
+    return true;
+  }
+  bool gives_up = false;  ///< instead of sleeping
+
   bool lock(unsigned i) {
-    const lock_holders before = s_.locks.rmw(p_["lock"], [&, me = self()](lock_holders all) {
-      return all.holder(i) == lock_holders::nobody ? all.with(i, me) : all;
-    });
-    return before.holder(i) == lock_holders::nobody;
+    return kernel_step(
+        "lock",
+        [i, me = self()](kernel_part all) {
+          return all.holder(i) == kernel_part::nobody ? all.with(i, me).with(i, bell{}) : all;
+        },
+        [i](kernel_part all) { return all.holder(i) == kernel_part::nobody; });
   }
   void unlock(unsigned i) {
-    s_.locks.rmw(p_["unlock"], [i](lock_holders all) { return all.with(i, lock_holders::nobody); });
+    kernel_step(
+        "unlock", [i](kernel_part all) { return all.with(i, kernel_part::nobody); }, nothing);
   }
 
   /// `place` tells the calls in the protocol's text apart, which are one call here.
@@ -208,6 +289,35 @@ class cells_of {
     int& d_;
   };
   unsigned self() const { return static_cast<unsigned>(p_.id().value); }
+  static constexpr auto unchanged = [](kernel_part all) { return all; };
+  static constexpr auto nothing = [](kernel_part) { return false; };
+  /// One step of which only part of what it finds is observed, on a machine that can tell.
+  template <class F, class Part>
+  auto kernel_step(const char* label, F&& f, Part&& part) {
+    if constexpr (requires { s_.kernel.rmw_seeing(p_, f, part); })
+      return s_.kernel.rmw_seeing(p_[label], f, part);
+    else
+      return part(s_.kernel.rmw(p_[label], f));
+  }
+  void ring(unsigned i) {
+    const bool asleep = kernel_step(
+        "ring",
+        [i](kernel_part all) {
+          bell b = all.bell_of(i);
+          b.rung = true;
+          return all.with(i, b);
+        },
+        [i](kernel_part all) { return all.bell_of(i).asleep; });
+    if (!asleep) return;
+    kernel_step(
+        "futex wake",
+        [i](kernel_part all) {
+          bell b = all.bell_of(i);
+          b.sleeps = false;
+          return all.with(i, b);
+        },
+        nothing);
+  }
   /// Makes the result of a call part of the local state, on a machine that has to know.
   template <class T>
   void remember(const T& r) {
@@ -249,13 +359,7 @@ class kgate_gate {
     const outcome result = gate.request(i, mine, true, became);
     p.doorway_end();
     private_variables.mine = mine.at(kind::in);
-    if (result == outcome::queued) {
-      do {
-        c.live(21);
-        gate.heal_predecessors(i);
-        c.live(22);
-      } while (c.state_of(i).where() == kind::waits);
-    }
+    if (result == outcome::queued) gate.wait(i);
     p.live(private_variables.mine.bits);
   }
 
@@ -266,9 +370,8 @@ class kgate_gate {
     protocol<cells_of<M, std::uint64_t>> gate(c);
     word became{};
     gate.leave(static_cast<unsigned>(p.id().value), private_variables.mine, became);
-    const bool waiting = became.waiting();
-    p.live(waiting);
-    if (waiting) gate.hand_over();
+    p.live(became.bits);
+    if (became.waiting()) gate.hand_over(became);
   }
 
  private:

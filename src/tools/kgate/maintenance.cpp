@@ -82,7 +82,12 @@ int resize(const request& options) {
     complain(failure, options);
     return exit_failed;
   }
-  if (gate.resize(mine, options.slots()) == outcome::retired) {
+  const outcome result = gate.resize(mine, options.slots());
+  if (result == outcome::refused) {
+    complain("no room for " + std::to_string(options.slots()) + " slots of gate '" + options.name() + "'");
+    return exit_failed;
+  }
+  if (result == outcome::retired) {
     complain("gate '" + options.name() + "' was removed");
     return exit_failed;
   }

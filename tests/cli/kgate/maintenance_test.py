@@ -87,10 +87,10 @@ class Maintenance(Case):
     def test_doctor_mends_counts(self):
         self.run_kgate("run", "-n", "g", "-k", "2", "--", "true")
         with open(os.path.join(self.dir, "g.gate"), "r+b") as file:
-            file.seek(130)
+            file.seek(194)  # W.free
             byte = file.read(1)[0]
-            file.seek(130)
-            file.write(bytes([byte ^ 1]))
+            file.seek(194)  # W.free
+            file.write(bytes([byte ^ 8]))
         done = self.run_kgate("doctor")
         self.assertEqual(done.returncode, 0)
         self.assertIn("renewed with 2 slots", done.stdout)

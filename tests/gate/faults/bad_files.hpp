@@ -15,6 +15,7 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include "gate/faults/scratch.hpp"
 
@@ -25,8 +26,18 @@ inline std::string slurp(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+/// Pages of zeros become holes, as in a gate.
 inline void spill(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  constexpr std::size_t page = 4096;
+  static const std::string zeros(page, '\0');
+  for (std::size_t at = 0; at < bytes.size(); at += page) {
+    const std::string_view part = std::string_view(bytes).substr(at, page);
+    if (part == std::string_view(zeros).substr(0, part.size())) continue;
+    EXPECT_EQ(pwrite(fd, part.data(), part.size(), static_cast<off_t>(at)), static_cast<ssize_t>(part.size()));
+  }
+  EXPECT_EQ(ftruncate(fd, static_cast<off_t>(bytes.size())), 0);
+  close(fd);
 }
 
 /// Does `body` in a process of its own. The status it ended with; SIGALRM if it hung for `seconds`.

@@ -12,9 +12,9 @@ TEST(hostile_values, in_every_word_in_use) {
       [](std::size_t word) {
         const std::size_t byte = word * 8;
         const auto within = [&](std::size_t from, std::size_t bytes) { return byte >= from && byte < from + bytes; };
-        return byte < offsetof(file_layout, state_bits) + 64 || within(offsetof(file_layout, size_bits), 64) ||
+        return byte < offsetof(file_layout, state_bits) + 64 || within(offsetof(file_layout, queue_bits), 64) ||
                within(offsetof(file_layout, lines), 3 * 64) || within(offsetof(file_layout, slot_bits), 40) ||
-               within(offsetof(file_layout, info), 64) || word % 997 == 0;
+               within(offsetof(file_layout, info), 64) || word % 13999 == 0;
       },
       true);
 }

@@ -32,7 +32,8 @@ enum class gate_act : unsigned char {
   rejoin,       ///< give the number back and take the first that is to be had
   retire,       ///< remove the gate by force
   pause,        ///< pause the gate, and resume it
-  dismiss       ///< end the passage of the member with the next number, if it waits
+  dismiss,      ///< end the passage of the member with the next number, if it waits
+  linger        ///< enter, and stay inside as long as a permit is free that somebody waits for: it must be given away
 };
 
 struct gate_scripts {
@@ -122,6 +123,7 @@ class scripted_gate {
       case gate_act::enter:
       case gate_act::take_slot:
       case gate_act::touch:
+      case gate_act::linger:
         return pass(p, c, gate, at, 1, true);
       case gate_act::enter_two:
         return pass(p, c, gate, at, 2, true);
@@ -130,11 +132,11 @@ class scripted_gate {
       case gate_act::give_up:
         return pass(p, c, gate, at, 1, true);
       case gate_act::enlarge:
-        return resize(p, gate, at, what_.k + 1);
+        return resize(gate, at, what_.k + 1);
       case gate_act::shrink:
-        return resize(p, gate, at, what_.k);
+        return resize(gate, at, what_.k);
       case gate_act::shrink_more:
-        return resize(p, gate, at, 1);
+        return resize(gate, at, 1);
       case gate_act::rejoin:
         c.unlock(at.number);
         at.joined = 0;
@@ -145,9 +147,9 @@ class scripted_gate {
         gate.retire(true);
         return;
       case gate_act::pause:
-        resize(p, gate, at, what_.k | detail::gates::limit::paused_flag);
+        resize(gate, at, what_.k | detail::gates::limit::paused_flag);
         p.live(at);
-        return resize(p, gate, at, what_.k);
+        return resize(gate, at, what_.k);
       case gate_act::dismiss:
         return dismiss_next(p, c, gate, at);
       case gate_act::stop:
@@ -155,11 +157,10 @@ class scripted_gate {
     }
   }
 
-  void resize(Process& p, Protocol<cells>& gate, script_position& at, int slots) const {
+  void resize(Protocol<cells>& gate, script_position& at, int slots) const {
     at.out = state{at.out}.with_weight(slots).bits;
     gate.resize(at.number, state{at.out});
-    p.live(at);
-    gate.advance();
+    at.out = state{at.out}.next_passage().bits;
   }
 
   void dismiss_next(Process& p, cells& c, Protocol<cells>& gate, const script_position& at) const {
@@ -185,40 +186,29 @@ class scripted_gate {
     if (static_cast<gate_act>(at.act) == gate_act::touch) gate.touch(at.number, in);
     p.live(at, slot);
     p.enter_critical(inside_name{weight, at.number, slot}.packed());
+    if (static_cast<gate_act>(at.act) == gate_act::linger)
+      gate_.W.await(p["linger"], [](detail::gates::word w) {
+        return w.free() < 1 || !w.waiting() || w.operation() == detail::gates::op::retired;
+      });
     gate.leave(at.number, in, became);
-    const bool waiting = became.waiting();
     at.out = in.next_passage().bits;
-    p.live(at, waiting);
-    if (waiting) gate.hand_over();
+    p.live(at, became.bits);
+    if (became.waiting()) gate.hand_over(became);
   }
 
   /// In the queue until granted: true; or refused, retired or given up.
   bool wait(Process& p, cells& c, Protocol<cells>& gate, script_position& at) const {
-    if (static_cast<gate_act>(at.act) == gate_act::give_up) {
+    c.gives_up = static_cast<gate_act>(at.act) == gate_act::give_up;
+    const bool over = gate.wait(at.number);
+    p.live(at, over);
+    const state now = over ? c.state_of(at.number) : state{at.out}.at(kind::waits);
+    bool inside = now.where() == kind::in;
+    if (now.where() == kind::waits) {
       p.live(at);
-      if (gate.abandon(at.number) == outcome::entered) return true;
-      at.out = state{at.out}.next_passage().bits;
-      p.live(at);
-      gate.advance();
-      return false;
+      inside = gate.abandon(at.number) == outcome::entered;
     }
-    for (;;) {
-      p.live(at);
-      gate.heal_predecessors(at.number);
-      p.live(at);
-      const state now = c.state_of(at.number);
-      if (now.where() == kind::in) return true;
-      if (now.where() == kind::out) {
-        at.out = state{at.out}.next_passage().bits;
-        return false;
-      }
-      if (c.word().operation() == detail::gates::op::retired) {
-        p.live(at);
-        if (gate.abandon(at.number) == outcome::entered) return true;
-        at.out = state{at.out}.next_passage().bits;
-        return false;
-      }
-    }
+    if (!inside) at.out = state{at.out}.next_passage().bits;
+    return inside;
   }
 
   gate_scripts what_;
@@ -226,19 +216,42 @@ class scripted_gate {
   checker_machine::Choice next_act_;
 };
 
+/// What is wrong with the queue (G9), given the states with W's effect applied.
+inline std::string judge_queue(detail::gates::word w, detail::gates::link ends,
+                               const std::array<detail::gates::link, 8>& links,
+                               const std::array<detail::gates::state, 8>& states, unsigned members) {
+  using namespace detail::gates;
+  const bool moves = w.operation() == op::enqueue || w.operation() == op::grant || w.operation() == op::abandon;
+  if (moves && ends.seq() != w.seq())
+    return w.operation() == op::grant && ends.before() != w.subject() ? "a waiter was passed" : "";
+  if (w.operation() == op::enqueue && ends.behind() != w.subject()) return "a newcomer is not the last of the queue";
+  unsigned seen = 0, before = no_member;
+  for (unsigned i = ends.before(); i != no_member; before = i, i = links[i].behind()) {
+    if (i >= members || (seen >> i & 1) != 0) return "the queue is no list (G9)";
+    if (links[i].before() != before) return "the queue is not the same from both ends (G9)";
+    if (states[i].where() != kind::waits) return "one in the queue does not wait (G9)";
+    seen |= 1U << i;
+  }
+  if (ends.behind() != before) return "the queue does not end with its last (G9)";
+  for (unsigned i = 0; i < members; ++i)
+    if (states[i].where() == kind::waits && (seen >> i & 1) == 0) return "one that waits is not in the queue (G9)";
+  return "";
+}
+
 /// What is wrong in a state of a gate; empty if nothing is. Counts the effect of W's operation as applied.
 inline std::string judge_gate(const gate_scripts& what, const state_view& s) {
   using namespace detail::gates;
   const auto w = from_bytes<word>(s.value(0));
   const auto size = from_bytes<limit>(s.value(1));
-  const auto locks = from_bytes<lock_holders>(s.value(2));
+  const auto kernel = from_bytes<kernel_part>(s.value(2));
   if (w.operation() == op::retired) return "";
   std::array<state, 8> states{};
-  std::array<std::uint64_t, 8> orders{};
+  std::array<link, 8> links{};
+  const auto ends = from_bytes<link>(s.value(static_cast<int>(3 + 2 * what.members)));
   int inside = 0, queued = 0;
   for (unsigned i = 0; i < what.members; ++i) {
     states[i] = from_bytes<state>(s.value(static_cast<int>(3 + i)));
-    orders[i] = from_bytes<std::uint64_t>(s.value(static_cast<int>(3 + what.members + i)));
+    links[i] = from_bytes<link>(s.value(static_cast<int>(3 + what.members + i)));
     if (i == w.subject()) states[i] = effect(w.operation(), states[i]);
     inside += states[i].where() == kind::in ? states[i].weight() : 0;
     queued += states[i].where() == kind::waits ? 1 : 0;
@@ -251,14 +264,13 @@ inline std::string judge_gate(const gate_scripts& what, const state_view& s) {
   if ((w.operation() == op::enter || w.operation() == op::grant) && w.free() < 0)
     return "somebody was let in although there was no room";
   if (w.operation() == op::enter && w.waiting() && what.overtakings == 0) return "a newcomer passed the queue";
-  if (w.operation() == op::grant)
-    for (unsigned i = 0; i < what.members; ++i)
-      if (states[i].where() == kind::waits && orders[i] < orders[w.subject()]) return "a waiter was passed";
+  if (w.operation() == op::enter && w.closed()) return "a newcomer passed a queue that is closed";
+  if (const std::string wrong = judge_queue(w, ends, links, states, what.members); !wrong.empty()) return wrong;
   unsigned slots = 0;
   for (int p = 0; p < what.processes; ++p) {
     if (s.where(p) != region::critical) continue;
     const inside_name me = inside_name::of(s.name(p));
-    if (locks.holder(static_cast<unsigned>(me.number)) != static_cast<unsigned>(p))
+    if (kernel.holder(static_cast<unsigned>(me.number)) != static_cast<unsigned>(p))
       return "a process is inside with a number that is not its own";
     const state mine = states[static_cast<std::size_t>(me.number)];
     if (mine.where() != kind::in || mine.weight() != me.weight)
@@ -279,7 +291,7 @@ std::unique_ptr<model> make_scripted_gate(const gate_scripts& what) {
   m->passage = [g = gate.get()](checker_machine::Process& p) { g->perform(p); };
   m->deaths =
       mortality{2, [](const std::string& locks, int p) {
-                  return to_bytes(from_bytes<detail::gates::lock_holders>(locks).without(static_cast<unsigned>(p)));
+                  return to_bytes(from_bytes<detail::gates::kernel_part>(locks).without(static_cast<unsigned>(p)));
                 }};
   m->invariant = [what](const state_view& s) { return judge_gate(what, s); };
   return m;

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/death_watch.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace kgate::detail::gates {
+
+namespace {
+
+constexpr long pidfd_open_number = 434, close_range_number = 436;  // the same on all architectures
+
+int open_pidfd(int process) noexcept { return static_cast<int>(::syscall(pidfd_open_number, process, 0)); }
+
+bool close_between(unsigned first, unsigned last) noexcept {
+  return first > last || ::syscall(close_range_number, first, last, 0) == 0;
+}
+
+/// Gives the calling thread a table of descriptors with `kept` alone.
+bool own_table(int kept) noexcept {
+  const auto it = static_cast<unsigned>(kept);
+  return unshare(CLONE_FILES) == 0 && (it == 0 || close_between(0, it - 1)) && close_between(it + 1, ~0U);
+}
+
+void drain(int fd) noexcept {
+  char bytes[64];
+  while (read(fd, bytes, sizeof bytes) > 0) {
+  }
+}
+
+}  // namespace
+
+death_watch::answer death_watch::watch(unsigned member, std::vector<int> processes) {
+  std::sort(processes.begin(), processes.end());
+  processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
+  const std::lock_guard guard(mutex_);
+  tidy_up();
+  if (processes.empty()) {
+    wanted_.erase(member);
+    return answer::watching;
+  }
+  request& its = wanted_[member];
+  if (its.processes == processes) {
+    if (its.is == phase::watched) return answer::watching;
+    if (its.is == phase::asked) return answer::beginning;
+    its.processes.clear();  // once more next time
+    return answer::impossible;
+  }
+  its = {std::move(processes), phase::asked};
+  if (start() && begun_.load() != begin::failed && poke()) return answer::beginning;
+  wanted_.erase(member);
+  return answer::impossible;
+}
+
+void death_watch::forget(unsigned member) noexcept {
+  const std::lock_guard guard(mutex_);
+  tidy_up();
+  wanted_.erase(member);
+}
+
+bool death_watch::start() noexcept {
+  if (running_) return true;
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+  commands_end_ = ends[0];
+  commands_ = ends[1];
+  pipe_ = file_id::of(commands_);
+  stopping_ = false;
+  sigset_t all, before;
+  sigfillset(&all);
+  for (const int own : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&all, own);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  begun_.store(begin::pending);
+  running_ = pthread_create(&thread_, nullptr, thread_main, this) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!running_) {
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
+  return running_;
+}
+
+/// Closes the program's copy of the thread's end once the thread has its own; the program may have done so already.
+void death_watch::tidy_up() noexcept {
+  if (commands_end_ < 0 || begun_.load() == begin::pending) return;
+  if (file_id::of(commands_end_) == pipe_) ::close(commands_end_);
+  commands_end_ = -1;
+}
+
+bool death_watch::poke() noexcept {
+  // The program may have closed the descriptor, and used its number for something else.
+  if (file_id::of(commands_) != pipe_) return false;
+  return write(commands_, "", 1) == 1 || errno == EAGAIN;
+}
+
+void death_watch::stop() noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    if (!running_) return;
+    stopping_ = true;
+    poke();
+    if (file_id::of(commands_) == pipe_) ::close(commands_);  // the thread sees that, too
+  }
+  pthread_join(thread_, nullptr);
+  running_ = false;
+  tidy_up();
+}
+
+void death_watch::abandon() noexcept { running_ = false; }
+
+void* death_watch::thread_main(void* self) {
+  static_cast<death_watch*>(self)->run();
+  return nullptr;
+}
+
+void death_watch::fail_all() noexcept {
+  std::vector<unsigned> rung;
+  {
+    const std::lock_guard guard(mutex_);
+    for (auto& [member, its] : wanted_) {
+      its.is = phase::failed;
+      rung.push_back(member);
+    }
+  }
+  for (const unsigned member : rung) ring_(member);
+}
+
+/// Opens what is wanted, closes what is not, and says who is to be rung. False if the thread is to stop.
+bool death_watch::reconcile(std::map<int, int>& descriptors, const std::vector<int>& ended,
+                            std::vector<unsigned>& rung) {
+  const std::lock_guard guard(mutex_);
+  if (stopping_) return false;
+  std::map<int, int> kept;
+  for (auto& [member, its] : wanted_) {
+    if (its.is == phase::ended || its.is == phase::failed) continue;
+    phase now = phase::watched;
+    for (const int process : its.processes) {
+      if (std::binary_search(ended.begin(), ended.end(), process)) {
+        now = phase::ended;
+        break;
+      }
+      auto found = descriptors.find(process);
+      if (found == descriptors.end()) {
+        const int fd = open_pidfd(process);
+        if (fd < 0) {
+          now = errno == ESRCH ? phase::ended : phase::failed;
+          break;
+        }
+        found = descriptors.emplace(process, fd).first;
+      }
+      kept.insert(*found);
+    }
+    if (now != its.is) rung.push_back(member);
+    its.is = now;
+  }
+  for (const auto& [process, fd] : descriptors)
+    if (kept.find(process) == kept.end()) ::close(fd);
+  descriptors = std::move(kept);
+  return true;
+}
+
+void death_watch::run() noexcept {
+  const int own = commands_end_;
+  const bool apart = own_table(own);
+  begun_.store(apart ? begin::done : begin::failed);
+  if (!apart) return fail_all();
+  std::map<int, int> descriptors;  // by process
+  for (;;) {
+    std::vector<pollfd> polled{{own, POLLIN, 0}};
+    std::vector<int> processes;
+    for (const auto& [process, fd] : descriptors) {
+      polled.push_back({fd, POLLIN, 0});
+      processes.push_back(process);
+    }
+    if (poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) break;
+    if ((polled[0].revents & (POLLERR | POLLNVAL)) != 0) break;
+    const bool closed = (polled[0].revents & POLLHUP) != 0;
+    if (polled[0].revents != 0) drain(own);
+    std::vector<int> ended;
+    for (std::size_t i = 0; i < processes.size(); ++i)
+      if (polled[i + 1].revents != 0) ended.push_back(processes[i]);
+    std::vector<unsigned> rung;
+    if (!reconcile(descriptors, ended, rung)) return;
+    for (const unsigned member : rung) ring_(member);
+    if (closed) break;
+  }
+  fail_all();
+}
+
+}  // namespace kgate::detail::gates

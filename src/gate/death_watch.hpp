@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Learns by events that other processes have ended, for members that sleep until then.
+
+#include <pthread.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "gate/byte_locks.hpp"
+
+namespace kgate::detail::gates {
+
+/// One thread for all members of a gate object, which waits for pidfds and does nothing else; started when a member
+/// first watches somebody. Its descriptors are in a table of its own: what the program does with its descriptors does
+/// not disturb them, and they are in nobody's way.
+class death_watch {
+ public:
+  /// Called by the thread for a member whose watch has begun or has ended by a death.
+  explicit death_watch(std::function<void(unsigned member)> ring) : ring_(std::move(ring)) {}
+  death_watch(const death_watch&) = delete;
+  death_watch& operator=(const death_watch&) = delete;
+  ~death_watch() { stop(); }
+
+  enum class answer : unsigned char {
+    watching,   ///< of all of them; the member will be rung when one has ended
+    beginning,  ///< the member will be rung when that is so: whether they are alive must be asked again then
+    impossible  ///< no event will tell
+  };
+  /// Replaces what the member watches.
+  answer watch(unsigned member, std::vector<int> processes);
+  void forget(unsigned member) noexcept;
+
+  void stop() noexcept;
+  /// In a forked child, which has no such thread.
+  void abandon() noexcept;
+
+ private:
+  enum class phase : unsigned char { asked, watched, ended, failed };
+  struct request {
+    std::vector<int> processes;  ///< sorted
+    phase is = phase::asked;
+  };
+  static void* thread_main(void* self);
+  void run() noexcept;
+  bool reconcile(std::map<int, int>& descriptors, const std::vector<int>& ended, std::vector<unsigned>& rung);
+  void fail_all() noexcept;
+  bool start() noexcept;
+  bool poke() noexcept;
+  void tidy_up() noexcept;
+
+  std::function<void(unsigned)> ring_;
+  std::mutex mutex_;
+  std::map<unsigned, request> wanted_;
+  pthread_t thread_{};
+  bool running_ = false;
+  bool stopping_ = false;
+  int commands_ = -1;      ///< the program's end of a pipe to the thread
+  int commands_end_ = -1;  ///< the thread's, until the thread has a table of its own
+  enum class begin : int { pending, done, failed };
+  std::atomic<begin> begun_{begin::pending};
+  file_id pipe_;
+};
+
+}  // namespace kgate::detail::gates
