@@ -19,7 +19,7 @@
 namespace kgate::detail::gates {
 
 inline constexpr std::array<char, 8> magic{'K', 'G', 'A', 'T', 'E', '\r', '\n', '\x1a'};
-inline constexpr std::uint32_t version = 4;
+inline constexpr std::uint32_t version = 5;
 /// Tokens begin at the time of creation in nanoseconds; nobody gets so far.
 inline constexpr std::uint64_t tokens_max = std::uint64_t{1} << 63;
 
