@@ -58,7 +58,9 @@ volatile sig_atomic_t truncation_code = exit_failed;
 
 void on_bus_error(int) {
   constexpr char text[] = "kgate: the gate's file was cut off while it was used; run `kgate doctor`\n";
-  if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(truncation_code);
+  // The thread that watches other processes has no descriptors of the program (gate/death_watch.hpp).
+  const int error = write(STDERR_FILENO, text, sizeof text - 1) < 0 ? open("/proc/self/fd/2", O_WRONLY | O_NOCTTY) : -1;
+  if (error >= 0 && write(error, text, sizeof text - 1) < 0) _exit(truncation_code);
   _exit(truncation_code);
 }
 
