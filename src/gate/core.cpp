@@ -291,7 +291,11 @@ void core::doze(unsigned i, const wait_options& how, std::int64_t until_ns) {
 entry core::wait(membership& m, const wait_options& how) {
   const unsigned i = m.number;
   const std::int64_t began = now_ns();
-  if (cells_.link_of(i).before() >= cells_.members() && how.deadline_ns - began > spinning_ns) spin_at_head(i);
+  if (cells_.link_of(i).before() >= cells_.members() && how.deadline_ns - began > spinning_ns) {
+    const word before = cells_.word();
+    spin_at_head(i);
+    if (cells_.word() == before) heal_holders();  // nothing moves: they may have died before anybody waited
+  }
   doze(i, how, std::min(began + dozing_ns(cells_.members()), how.deadline_ns));
   waiting_cells waiting(cells_, watch_, how, began);
   protocol<waiting_cells> sleeper(waiting);
@@ -364,6 +368,13 @@ gate_failure core::remove(bool forced) {
   if (!protocol_.retire(forced)) return {gate_errc::in_use, segment_.path() + " is in use"};
   for (unsigned j = 0, n = cells_.members(); j < n; ++j) cells_.ring(j);
   return segment_.unlink_retired();
+}
+
+void core::heal_holders() {
+  bool found = false;
+  for (unsigned j = 0, n = cells_.members(); j < n; ++j)
+    if (cells_.state_of(j).where() == kind::in && protocol_.heal(j)) found = true;
+  if (found) protocol_.advance();
 }
 
 int core::heal_all() {

@@ -151,6 +151,7 @@ class core {
   bool take_number(unsigned i, std::string_view command, lock_opening& opening, membership& out, int& error);
   void look_for_room(int weight);
   void spin_at_head(unsigned i);
+  void heal_holders();
   void doze(unsigned i, const wait_options& how, std::int64_t until_ns);
   entry wait(membership& m, const wait_options& how);
   entry give_up(membership& m, entry why);
