@@ -45,7 +45,8 @@
 ///              G10 While i sleeps in wait(), each of those it depends on is watched by i, or will ring i's bell and is
 ///                  itself watched by i until then. It depends on the one before it or, as the head, on those inside
 ///                  and those that act. The one before i rings it when it leaves the queue: a granted, refused or
-///                  dismissed one once it has learnt of it, one that gives up before it grants anything. Nobody gets inside past a
+///                  dismissed one once it has learnt of it, one that gives up before it grants anything. Nobody gets
+///                  inside past a
 ///                  head that sleeps in wait(): it has closed the gate (b > 0).
 /// Why each instruction is a safe place to die
 ///              A member writes four things: its own weight while it is out (it means nothing until W says it has
@@ -65,7 +66,8 @@
 ///              command of a wrapper) changes W too (touch), so either it is seen alive or it learns that it came too
 ///              late.
 /// Deviations   none
-/// Memory model sequential consistency for W, state, Q, L, K, slot and bell. A member's own effect of enter and leave is
+/// Memory model sequential consistency for W, state, Q, L, K, slot and bell. A member's own effect of enter and
+///              leave is
 ///              a release store: only helpers write the same value meanwhile, and its partner is the acquire side of
 ///              their reads.
 /// Evidence     tests/gate/lab (all scripts of its operations, with deaths), tests/gate/faults (a real process killed
@@ -79,7 +81,8 @@
 ///   members()       all member numbers in use are below this; it only grows
 ///   alive(i)        the kernel's word on it
 ///   grantable(i)    false only if i is dead; may say true for a dead member (it will be healed later)
-///   wake(i, w)      rings i's bell if i is asleep, once for each process and w (not one step: the bell, then the kernel)
+///   wake(i, w)      rings i's bell if i is asleep, once for each process and w (not one step: the bell, then the
+///                   kernel)
 ///   nudge(i)        rings i's bell if i listens or is asleep in wait() (the same)
 ///   listen(i)       i is about to look: a nudge from here on keeps it from sleeping
 ///   fall_asleep(i)  false if i was rung since it listens
@@ -214,7 +217,8 @@ class protocol {
     return c.call([&] { return heal_once(i); });
   }
 
-  /// Queued member i sleeps until it is granted or refused or the gate is retired: true; or until c.sleep() says that it
+  /// Queued member i sleeps until it is granted or refused or the gate is retired: true; or until c.sleep() says
+  /// that it
   /// is to give up: false, and abandon() is next.
   bool wait(unsigned i) {
     for (;;) {
@@ -250,7 +254,8 @@ class protocol {
   }
 
   /// Member i, whose state is `mine` and out, sets K to mine.weight(): the size, and whether the gate is paused; and
-  /// grants what that makes room for. It is then in the next passage. Those inside stay; nobody enters until there is room under the new size.
+  /// grants what that makes room for. It is then in the next passage. Those inside stay; nobody enters until there
+  /// is room under the new size.
   outcome resize(unsigned i, state mine) {
     c.set_state(i, mine.at(kind::acts));  // G5
     nudge_head();                         // G10: it watches this member before there is anything to grant

@@ -12,7 +12,8 @@
 /// Variables    as in gate_protocol.hpp; kernel: which process has the lock behind each member's number (initially i
 ///              has i's), the members' bells, and who sleeps
 /// Invariants   G1-G10 of gate_protocol.hpp
-/// Deviations   none. Numbers of operations and passages grow: exploring needs a limit on passages. The bells are in one
+/// Deviations   none. Numbers of operations and passages grow: exploring needs a limit on passages. The bells are in
+///              one
 ///              variable with the kernel's part, so that a sleeper can wait for both; N is at most 6 for that reason.
 /// Memory model sequential consistency
 /// Evidence     tests/gate/lab (scripts of all operations with deaths, exhaustively; mutants)
