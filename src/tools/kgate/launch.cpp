@@ -5,7 +5,6 @@
 // taken while the wrapper or the command lives, and processes that the command leaves behind do not keep it.
 #include "tools/kgate/launch.hpp"
 
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,13 +94,11 @@ struct launch {
   prepared_command& command;
   std::vector<held_slot>& slots;
   const signal_watch& signals;
-  bool ends_with_parent;
   volatile int error = 0;
   volatile bool lost = false;
 };
 
 [[noreturn]] void become_command(launch& it) {
-  if (it.ends_with_parent) prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (!keep_slots(it.slots)) {
     it.lost = true;
     _exit(exit_lost);
@@ -150,7 +147,7 @@ prepared_command::prepared_command(const std::vector<char*>& words, const std::v
 
 signal_watch::signal_watch() {
   sigfillset(&watched_);
-  for (const int keep : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGTTIN, SIGTTOU, SIGPIPE, SIGPROF})
+  for (const int keep : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGTTIN, SIGTTOU})
     sigdelset(&watched_, keep);
   sigprocmask(SIG_BLOCK, &watched_, &before_);
   struct sigaction child_action {};
@@ -163,9 +160,8 @@ void signal_watch::restore() const {
   sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 
-started start(prepared_command& command, std::vector<held_slot>& slots, const signal_watch& signals,
-              bool ends_with_parent) {
-  launch it{command, slots, signals, ends_with_parent};
+started start(prepared_command& command, std::vector<held_slot>& slots, const signal_watch& signals) {
+  launch it{command, slots, signals};
   const pid_t child = start_by_vfork(it);
   return {child, child < 0 ? errno : it.error, it.lost};
 }

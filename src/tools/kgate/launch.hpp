@@ -54,10 +54,8 @@ struct started {
   bool lost = false;  ///< the slots were lost before it could start
 };
 
-/// Starts the command in a process of its own, which keeps the slots as long as it lives. `ends_with_parent`: it is
-/// terminated if this process is killed.
-started start(prepared_command& command, std::vector<held_slot>& slots, const signal_watch& signals,
-              bool ends_with_parent = false);
+/// Starts the command in a process of its own, which keeps the slots as long as it lives.
+started start(prepared_command& command, std::vector<held_slot>& slots, const signal_watch& signals);
 /// Becomes the command, which keeps the slots as long as it lives. Returns only if that fails.
 started become(prepared_command& command, std::vector<held_slot>& slots);
 

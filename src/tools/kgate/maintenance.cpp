@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kgate create, resize, remove, doctor.
 #include "tools/kgate/history.hpp"
+#include "tools/kgate/jobserver_tokens.hpp"
 #include "tools/kgate/json.hpp"
 #include "tools/kgate/tool.hpp"
 
@@ -131,7 +132,7 @@ int doctor(const request& options) {
     names.push_back(options.name());
   else
     names = names_in(directory);
-  const int swept = options.named ? 0 : sweep_unfinished(directory, "") + sweep_histories(directory);
+  const int swept = options.named ? 0 : sweep_unfinished(directory, "") + sweep_histories(directory) + sweep_fifos();
   std::string out;
   int wrong = 0;
   json_value document = json_document();
@@ -145,7 +146,7 @@ int doctor(const request& options) {
     out += found.gate + ": " + found.text + "\n";
   }
   if (swept > 0)
-    out += directory + ": removed " + std::to_string(swept) + " unfinished file" + (swept == 1 ? "" : "s") + "\n";
+    out += directory + ": removed " + std::to_string(swept) + " left-over file" + (swept == 1 ? "" : "s") + "\n";
   if (options.json)
     print_json(document);
   else

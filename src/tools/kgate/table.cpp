@@ -201,7 +201,11 @@ constexpr std::array commands{
         "gate run at most K jobs together. COMMAND itself counts as one job, and waits for its slot first; a further "
         "slot is taken when all tokens are in use, and given back when one is idle. -j of make itself is left out, "
         "for it would start a jobserver of make's own. When COMMAND has ended, tokens that it or its children did "
-        "not return come back when the last of these has ended, whatever killed them.",
+        "not return come back when the last of these has ended, whatever killed them; so does the slot of COMMAND "
+        "itself if it died of a signal.\n\n"
+        "If kgate itself is killed COMMAND goes on, with the tokens it has. All its slots then stay taken until the "
+        "last process of its tree has ended. They are kept by a descriptor, of a number from 300 on, that the tree "
+        "inherits: a process that closed it does not count then.",
         operand_rule::command, name_rule::optional, jobserver_options, jobserver_examples},
     command_row{
         "create", "", "create a gate",
@@ -221,7 +225,8 @@ constexpr std::array commands{
         "top", "", "watch gates live",
         "A live view of slots, holders and queue. Keys: s, t, u, c order by slot, time, user, command; the arrows, "
         "page keys, j and k move the selection; x cancels the waiter that is selected, T sends SIGTERM and K SIGKILL "
-        "to the command of the holder, after a question; q ends. On a terminal that cannot move its cursor, and "
+        "to the command of the holder, after a question, if the kernel shows that process to take part in the gate; q "
+        "ends. On a terminal that cannot move its cursor, and "
         "elsewhere than on a terminal, one view is printed.",
         operand_rule::none, name_rule::optional, top_options, top_examples},
     command_row{"stats", "", "show how long commands waited and stayed",

@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
 
 #include "tools/common/terminal.hpp"
 #include "tools/common/text.hpp"
+#include "tools/kgate/signalling.hpp"
 #include "tools/kgate/status.hpp"
 
 namespace kgate::tool {
@@ -146,8 +146,9 @@ class live_view {
     const std::size_t width = size.ws_col;
     const std::size_t room = size.ws_row > 3 ? size.ws_row - 3U : 1U;
     scroll_into(room);
-    const std::string head = "kgate top  " + clock_text() + "  order: " + sort_ +
-                             "   [s]lot [t]ime [u]ser [c]ommand  [x] cancel [T]erm [K]ill  [q]uit";
+    // The keys fit into 80 columns; the rest is shown where there is room.
+    const std::string head = "order: " + sort_ + "  [s]lot [t]ime [u]ser [c]ommand  [x]cancel [T]erm [K]ill [q]uit   " +
+                             clock_text() + "  kgate top";
     std::string out = "\033[H" + colour_("7", std::string(cut_to_columns(head, width))) + "\033[K\r\n";
     for (std::size_t i = first_; i < lines_.size() && i < first_ + room; ++i) {
       const bool chosen = i == selected_ && lines_[i].is_participant;
@@ -231,29 +232,36 @@ bool confirmed(live_view& shown, keyboard& keys, const std::string& question) {
   return pressed == 'y' || pressed == 'Y';
 }
 
+/// Opens the gate of a line; says why not at the bottom of the screen.
+bool open_gate_of(const request& options, live_view& shown, const view_line& line, core& gate) {
+  location where;
+  where.directory = options.dir;
+  const gate_failure failure = open_existing(line.gate->name, where, gate);
+  if (failure) shown.say(displayable(failure.text));
+  return !failure;
+}
+
 void cancel_chosen(const request& options, live_view& shown, keyboard& keys, const view_line& line) {
   if (line.inside) return shown.say("only one that waits can be cancelled; T ends the command of a holder");
   if (!confirmed(shown, keys,
                  "cancel process " + std::to_string(line.who.process) + " at gate '" + line.gate->name + "'?"))
     return;
   core gate;
-  location where;
-  where.directory = options.dir;
-  const gate_failure failure = gate.open(line.gate->name, 0, where);
-  if (failure)
-    shown.say(displayable(failure.text));
-  else
+  if (open_gate_of(options, shown, line, gate))
     shown.say(gate.dismiss(line.who) ? "cancelled" : "it does not wait any more");
 }
 
-void signal_chosen(live_view& shown, keyboard& keys, const view_line& line, int number, const char* name) {
+void signal_chosen(const request& options, live_view& shown, keyboard& keys, const view_line& line, int number,
+                   const char* name) {
   const int process = line.who.command_process != 0 ? line.who.command_process : line.who.process;
   if (!confirmed(shown, keys,
                  std::string("send ") + name + " to process " + std::to_string(process) + ", " +
                      displayable(line.who.command) + "?"))
     return;
-  shown.say(kill(process, number) == 0 ? std::string(name) + " sent"
-                                       : std::string("not sent: ") + std::strerror(errno));
+  core gate;
+  if (!open_gate_of(options, shown, line, gate)) return;
+  const std::string refused = send_signal(gate, line.who, number);
+  shown.say(refused.empty() ? std::string(name) + " sent" : "not sent: " + displayable(refused));
 }
 
 /// False if the view shall end.
@@ -297,10 +305,10 @@ bool act(const request& options, live_view& shown, keyboard& keys, int pressed) 
       if (found != nullptr) cancel_chosen(options, shown, keys, line);
       break;
     case 'T':
-      if (found != nullptr) signal_chosen(shown, keys, line, SIGTERM, "SIGTERM");
+      if (found != nullptr) signal_chosen(options, shown, keys, line, SIGTERM, "SIGTERM");
       break;
     case 'K':
-      if (found != nullptr) signal_chosen(shown, keys, line, SIGKILL, "SIGKILL");
+      if (found != nullptr) signal_chosen(options, shown, keys, line, SIGKILL, "SIGKILL");
       break;
     case 'q':
     case key_end:

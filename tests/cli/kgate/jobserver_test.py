@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kgate tool as users meet it: make's jobserver, shared by all trees of a host."""
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -107,13 +108,70 @@ class Jobserver(Case):
         self.assertEqual(process.wait(10), -signal.SIGTERM)
         self.assertEqual(self.inside(), 0)
 
-    def test_the_command_ends_if_kgate_is_killed(self):
-        process = self.client("-k", "2")
-        command = self.holders("build")[0]["command_pid"]
+    def test_slots_stay_taken_while_the_tree_of_a_killed_jobserver_lives(self):
+        process = self.client("-k", "3")
+        self.assertEqual(self.ask(process, "take"), "took 1")
+        self.assertEqual(self.ask(process, "take"), "took 2")
+        self.until(lambda: self.inside() == 3)
         process.kill()
         process.wait()
-        self.until(lambda: not os.path.exists(f"/proc/{command}"))
+        time.sleep(0.1)
+        self.assertEqual(self.inside(), 3)
+        self.assertEqual(self.run_kgate("run", "-n", "build", "--try", "--", "true").returncode, 122)
+        self.assertEqual(self.ask(process, "put"), "put")  # the command lives on, as that of `kgate run` does
+        child = int(self.ask(process, "leave").split()[1])  # and then something that it started
+        time.sleep(0.1)
+        self.assertEqual(self.inside(), 3)
+        os.kill(child, signal.SIGKILL)
         self.until(lambda: self.inside() == 0)
+        self.assertEqual(self.run_kgate("run", "-n", "build", "-w", "3", "--try", "--", "true").returncode, 0)
+
+    def test_the_slot_of_a_killed_command_stays_taken_while_its_jobs_run(self):
+        for ending in (None, signal.SIGTERM):
+            process = self.start("jobserver", "-n", "build", "-k", "2", "--", "sh", "-c", "sleep 60 & echo $!; wait", start_new_session=True)
+            job = int(process.stdout.readline())
+            self.until(lambda: [h for h in self.holders("build") if h["command_pid"]])
+            command = [h for h in self.holders("build") if h["command_pid"]][0]["command_pid"]
+            os.kill(command, signal.SIGKILL)
+            self.until(lambda: self.inside() == 1)
+            time.sleep(0.1)
+            self.assertEqual(self.inside(), 1)
+            if ending:  # kgate shall not wait for them: the slot is left to them
+                process.send_signal(ending)
+                process.wait(10)
+                self.assertEqual(self.inside(), 1)
+            os.kill(job, signal.SIGKILL)
+            self.until(lambda: self.inside() == 0)
+            self.assertEqual(process.wait(10), -signal.SIGKILL)
+
+    def test_the_fifo_is_removed_however_the_command_ends(self):
+        env = {**self.env, "TMPDIR": self.dir}
+        left = lambda: [f for f in os.listdir(self.dir) if f.startswith("kgate-jobserver-")]
+        words = ("jobserver", "-n", "build", "-k", "2", "--style", "fifo", "--")
+        self.assertEqual(self.run_kgate(*words, "sh", "-c", "kill -KILL $$", env=env).returncode, -signal.SIGKILL)
+        self.assertEqual(left(), [])
+        process = self.start(*words, "sleep", "60", env=env)
+        self.until(lambda: [h for h in self.holders("build") if h["command_pid"]])
+        process.terminate()
+        self.assertEqual(process.wait(10), -signal.SIGTERM)
+        self.assertEqual(left(), [])
+
+    def test_doctor_removes_the_fifos_of_dead_trees(self):
+        env = {**self.env, "TMPDIR": self.dir}
+        process = self.start("jobserver", "-n", "build", "--style", "fifo", "--", "sh", "-c", "exec 8<>${MAKEFLAGS##*fifo:}; echo $$; sleep 60; :", env=env)
+        command = int(process.stdout.readline())
+        process.kill()
+        process.wait()
+        folder = [os.path.join(self.dir, f) for f in os.listdir(self.dir) if f.startswith("kgate-jobserver-")][0]
+        os.utime(folder, (1, 1))
+        self.run_kgate("doctor", env=env)
+        self.assertTrue(os.path.exists(folder + "/fifo"))  # the tree has it open
+        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(command)], capture_output=True, text=True, check=False).stdout.split()
+        for pid in (command, *map(int, children)):
+            os.kill(pid, signal.SIGKILL)
+        self.until(lambda: self.inside() == 0)
+        self.assertIn("removed 1", self.run_kgate("doctor", env=env).stdout)
+        self.assertFalse(os.path.exists(folder))
 
     @unittest.skipUnless(shutil.which("make"), "make is not installed")
     def test_two_makes_together_run_no_more_than_k_jobs(self):
@@ -141,6 +199,35 @@ class Jobserver(Case):
         self.assertRegex(done.stdout, r"\Ak -j2 --jobserver-auth=\d+,\d+\n\Z")
         fifo = self.run_kgate("jobserver", "-n", "build", "--style", "fifo", "--", "sh", "-c", "echo ${MAKEFLAGS#*fifo:}").stdout.strip()
         self.assertFalse(os.path.exists(fifo))
+
+    def test_variables_of_make_and_its_flags_are_told_apart(self):
+        for flags, wanted in (
+            ("k -- FOO=1", r"k -j2 AUTH -- FOO=1"),
+            (r" -j4 --jobserver-auth=3,4 -- FOO=test\ -j4\ x", r" -j2 AUTH -- FOO=test\ -j4\ x"),
+            ("kj4", r"k -j2 AUTH"),
+            ("-kj4 --jobs=3", r" -k -j2 AUTH"),
+            ("FOO=-j4 -k", r"FOO=-j4 -k -j2 AUTH"),
+            (r" --jobserver-style=pipe --no-print-directory", r" --no-print-directory -j2 AUTH"),
+        ):
+            env = {**self.env, "MAKEFLAGS": flags}
+            done = self.run_kgate("jobserver", "-n", "build", "-k", "2", "--", "sh", "-c", "printf '%s\\n' \"$MAKEFLAGS\"", env=env)
+            self.assertEqual(re.sub(r"--jobserver-auth=\d+,\d+", "AUTH", done.stdout), wanted + "\n")
+
+    def test_the_jobs_option_of_make_is_left_out_wherever_it_stands(self):
+        make = os.path.join(self.dir, "make")
+        with open(make, "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\necho \"$@\"\n")
+        os.chmod(make, 0o755)
+        for given, wanted in (
+            (["-kj4", "all"], "-k all"),
+            (["-kj", "4", "all"], "-k all"),
+            (["-j", "all"], "all"),
+            (["-C", "-j4", "-sfj4"], "-C -j4 -sfj4"),
+            (["--jobs", "3", "FOO=test -j4 x"], "FOO=test -j4 x"),
+            (["-l", "2", "-j2", "--", "-j4"], "-l 2 -- -j4"),
+        ):
+            done = self.run_kgate("jobserver", "-n", "build", "-k", "2", "--", make, *given)
+            self.assertEqual(done.stdout, wanted + "\n")
 
 
 if __name__ == "__main__":

@@ -138,7 +138,7 @@ class Files(Case):
         mine = lock_files(self.dir, ".lock") + lock_files(self.dir, ".run")
         for path in mine:
             os.utime(path, (time.time() - 1000,) * 2) if "0123" not in path and ".00" not in path else None
-        self.assertIn("removed 4 unfinished files", self.run_kgate("doctor").stdout)
+        self.assertIn("removed 4 left-over files", self.run_kgate("doctor").stdout)
         for name in kept + young:
             self.assertTrue(os.path.exists(os.path.join(self.dir, name)), name)
         for name in swept:

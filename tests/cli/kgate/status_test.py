@@ -5,8 +5,10 @@ import json
 import os
 import pty
 import signal
+import struct
+import subprocess
 
-from tool import KGATE, Case, Terminal, main
+from tool import KGATE, ROOT_USER, Case, Terminal, main
 
 
 class Status(Case):
@@ -161,6 +163,54 @@ class Status(Case):
             terminal.until("0 of 1 slots taken, 0 waiting")
             terminal.keys("q")
             terminal.until("ended 0")
+
+    def press_term(self, expected):
+        with Terminal(self, f"{KGATE} top", columns=80) as terminal:
+            terminal.until("> +0 ")
+            self.assertIn("[K]ill [q]uit", terminal.text())
+            terminal.keys("T")
+            terminal.until("send SIGTERM")
+            terminal.keys("y")
+            terminal.until(expected)
+
+    def test_top_signals_nobody_that_the_file_alone_names(self):
+        holder = self.hold("gpu", "1")
+        command = self.holders("gpu")[0]["command_pid"]
+        victim = subprocess.Popen(["sleep", "60"])
+        self.started.append(victim)
+        path = os.path.join(self.dir, "gpu.gate")
+        with open(path, "r+b") as file:
+            data = file.read()
+            old = struct.pack("<i", command)
+            places = [i for i in range(0, len(data), 4) if data[i:i + 4] == old]
+            self.assertTrue(places)
+            for at in places:
+                file.seek(at)
+                file.write(struct.pack("<i", victim.pid))
+        self.assertEqual(self.holders("gpu")[0]["command_pid"], victim.pid)
+        self.press_term("not sent: process .* does not take part")
+        self.assertIsNone(victim.poll())
+        self.assertIsNone(holder.poll())
+
+    def test_top_signals_nobody_across_pid_namespaces(self):
+        unshare = ["unshare", "--fork", "--pid", "--mount-proc", "--kill-child"]
+        if not ROOT_USER or subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no permission to make PID namespaces")
+        inside = subprocess.Popen([*unshare, KGATE, "run", "-n", "gpu", "--", "sleep", "60"], env=self.env)
+        self.started.append(inside)
+        self.until(lambda: self.holders("gpu") and self.holders("gpu")[0]["command_pid"])
+        self.press_term("not sent: ")
+        self.assertIsNone(inside.poll())
+
+    def test_top_signals_a_script_that_holds_and_a_program_that_execs(self):
+        script = f"exec 9<\"$({KGATE} hold -n gpu --path)\"; {KGATE} hold -n gpu --fd 9; while :; do sleep 0.1; done"
+        for words in (["sh", "-c", script], [KGATE, "run", "-n", "gpu", "--exec", "--", "sleep", "60"]):
+            process = subprocess.Popen(words, env=self.env, stdout=subprocess.DEVNULL)
+            self.started.append(process)
+            self.until(lambda: len(self.holders("gpu")) == 1)
+            self.press_term("SIGTERM sent")
+            self.assertEqual(process.wait(10), -signal.SIGTERM)
+            self.until(lambda: not self.holders("gpu"))
 
     def test_top_scrolls(self):
         self.hold("gpu", "1")
