@@ -418,7 +418,7 @@ command add_check(CLI::App& tool) {
       ->allow_extra_args(false);
   one("--fairness", it->fairness, "weak|strong|none",
       "What formulas suppose of processes that do not crash;\ndefault weak");
-  one("--file", it->file, "FILE.hpp", "An algorithm of your own; 'new' writes one");
+  one("--file", it->file, "FILE.hpp", "An algorithm of your own; 'new' writes a first one");
   o->add_flag("--promised", it->promised, "Judge what the algorithm promises, and nothing else");
   one("--passages", it->passages, "M",
       "Passages of each process, or 'unlimited', which is the\ndefault where the variables are bounded; else 1");
