@@ -132,5 +132,9 @@ TEST(every_instruction_deep, of_removing) {
                             1);
 }
 
+TEST(every_instruction_deep, of_a_healer_of_a_holder) {
+  kill_at_every_instruction({.name = "heal a dead holder", .dead_inside = 1, .act = enter});
+}
+
 }  // namespace
 }  // namespace kgate::faults

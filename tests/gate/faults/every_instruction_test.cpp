@@ -61,9 +61,5 @@ TEST(every_instruction, of_a_waiter_that_is_let_in) {
                              .steps_max = 1500});
 }
 
-TEST(every_instruction, of_a_healer_of_a_holder) {
-  kill_at_every_instruction({.name = "heal a dead holder", .dead_inside = 1, .act = enter});
-}
-
 }  // namespace
 }  // namespace kgate::faults

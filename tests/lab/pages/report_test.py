@@ -67,8 +67,9 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(set(names), {"viewer.html"})
 
     def test_progress_within_passages_is_not_said_to_hold(self):
-        verdicts = {v["name"]: v for a in self.data()["catalogue"] if a["passages"] > 0 for v in a["verdicts"]}
-        self.assertEqual(verdicts["starvation-free"]["verdict"], "holds-within-passages")
+        verdicts = {v["verdict"] for a in self.data()["catalogue"] if a["passages"] > 0 for v in a["verdicts"]
+                    if v["name"] == "starvation-free"}
+        self.assertIn("holds-within-passages", verdicts)
         shown = self.browser.run("""return [...document.querySelectorAll("#verdicts span")].map(
             span => [span.textContent, span.className])""")
         self.assertIn(["holds within 1 passage", "undecided"], shown)
