@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// Gates between machines: FIFO k-exclusion with slots, weights and fencing tokens on a ZooKeeper ensemble.
+///
+/// Source       ours, after ZooKeeper's lock recipe. That recipe lets the first k of one list in, or watches the node k
+///              places ahead; both are wrong for k > 1, because any holder may leave first. Here waiters and holders
+///              are two lists, and one transaction moves a waiter from one to the other.
+/// Promises     at most k slots are held by live sessions; slots are distinct; FIFO from the creation of the waiter's
+///              node, among those whose session lives and that do not give up; no node of a live session without its
+///              client knowing; tokens grow from grant to grant; every client that lives and can reach the ensemble is
+///              served. A change wakes one waiter. Any number of clients may die or lose their sessions at any step;
+///              any answer may be lost, and its request may have been carried out, may never be, or may be later.
+///              Steps: create, list q, list s and the grant if there is room; the release is one more.
+/// Variables    GATE      the gate's node: k and the version that each resize increases
+///              q         one ephemeral, sequential node for each waiter: request_sequence
+///              s         one ephemeral node for each slot held, 0..k-1: the request that holds it. Its czxid, the
+///                        number of the transaction that created it, is the token
+/// Invariants   C1  A session's request has at most one node in q, and a client that is out has nodes in neither.
+///              C2  Only the head of q takes slots, by one transaction that fails as a whole unless GATE still has the
+///                  version that the head has read, the slots are free, and the head's own node is still there, which
+///                  it deletes. Sequence numbers grow, so the head stays the head until that transaction; between its
+///                  look at s and its grant slots can only become free.
+///              C3  After an answer was lost, the client looks at nothing that the lost request may have changed before
+///                  sync() has been answered: until then the request may still be carried out.
+///              C4  A slot is freed by its number, so a request to free it is repeated only if the slot has been found
+///                  to be held under the same token after C3.
+///              C5  A waiter waits only after it has read, with a watch, all that it waits for: its own node and the
+///                  waiter ahead; the head: its own node, s and GATE. Events are forgotten before those reads, never
+///                  between them and the wait.
+/// Deviations   none
+/// Memory model none: the ensemble orders all transactions. Reads may be stale, but a session's own never go back
+///              behind what it has seen; so each is as good as one of the present made by a slower client.
+/// Evidence     tests/cluster/lab (a simulated ensemble in which answers get lost, sessions expire and clients die at
+///              any step, exhaustively; mutants)
+///
+/// Client is what the recipe runs on: one session of an ensemble and one request at a time. Each of these is one
+/// request to the ensemble and returns an `answered`; `unknown` means that the answer was lost with the connection:
+///   enqueue()             creates q/REQUEST_sequence: the waiter; no_node: there is no gate
+///   queue()               the waiters in any order; forgets the events so far
+///   watch_waiter(w)       whether w is in q, with a watch if it is; no_node otherwise
+///   slots()               the slots that are held, with a watch; forgets the events so far
+///   size()                the gate_size, with a watch
+///   grant(w, set, v)      one transaction: GATE has version v, creates the slots of the set, deletes w: their token.
+///                         exists: a slot is held; no_node: w is gone; changed: the version is another
+///   remove_waiter(w)      deletes w
+///   holder(set)           who holds the first slot of the set: request and token
+///   free(set)             one transaction: deletes the slots of the set
+///   sync()                answered when all that the ensemble has accepted so far can be seen
+/// and besides
+///   request()             what tells the nodes of this request from all others
+///   reconnect()           waits until the session is connected again; false if it has expired
+///   wait()                until an event that is not forgotten: changed; or given_up, or expired
+///   live(n, a)            no step: what still matters at the place n (rule 5 of detail/machine.hpp)
+
+#include "kgate/algorithms/cluster_words.hpp"
+
+namespace kgate::detail::cluster {
+
+template <class Client>
+class recipe {
+ public:
+  using waiter = typename Client::waiter;
+  using slot_set = typename Client::slot_set;
+  using token = typename Client::token;
+
+  /// What a client has to know between two steps. The size is what was read last, and may be out of date.
+  struct passage {
+    waiter me{};
+    slot_set slots{};
+    token fence{};
+    gate_size size{};
+  };
+
+  recipe(Client& client, gate_size size) : c(client) { at_.size = size; }
+
+  const passage& at() const { return at_; }
+
+  /// Waits for `weight` slots. If it is done, at() has the slots and their token.
+  outcome acquire(int weight) {
+    if (const outcome joined = join(); joined != outcome::done) return joined;
+    for (;;) {
+      c.live(1, at_);
+      const auto queue = c.queue();
+      if (queue.is == answer::unknown && c.reconnect()) continue;
+      if (queue.is == answer::no_node) return outcome::removed;
+      if (queue.is != answer::ok) return outcome::lost;
+      bool present = false, head = true;
+      waiter ahead{};
+      for (const waiter& other : queue.value) {
+        if (other == at_.me) present = true;
+        if (!precedes(other, at_.me)) continue;
+        if (head || precedes(ahead, other)) ahead = other;
+        head = false;
+      }
+      if (!present) return find_grant();
+      at_.slots = slot_set{};
+      event seen = event::changed;
+      if (head) {
+        const step next = try_grant(weight, seen);
+        if (next.over) return next.result;
+      } else {
+        seen = wait_for(ahead);
+      }
+      if (seen == event::given_up) return leave_queue(outcome::given_up);
+      if (seen == event::expired) return outcome::lost;
+    }  // changed or gone: looks again
+  }
+
+  /// Gives back what acquire() took.
+  outcome release() {
+    for (;;) {
+      c.live(2, at_);
+      const auto freed = c.free(at_.slots);
+      if (freed.is == answer::expired) return outcome::lost;
+      if (freed.is == answer::unknown) {
+        if (!settle()) return outcome::lost;
+        const auto held = holder();
+        if (held.is == answer::expired) return outcome::lost;
+        if (held.is == answer::ok && held.value.fence == at_.fence) continue;  // C4
+      }
+      at_.slots = slot_set{};
+      at_.fence = token{};
+      return outcome::done;
+    }
+  }
+
+ private:
+  struct step {
+    bool over = false;
+    outcome result = outcome::done;
+  };
+
+  static bool precedes(const waiter& a, const waiter& b) { return distance(a.sequence, b.sequence) < 0; }
+
+  /// Creates the waiter's node, once (C1).
+  outcome join() {
+    for (;;) {
+      c.live(3, at_);
+      const auto made = c.enqueue();
+      if (made.is == answer::ok) {
+        at_.me = made.value;
+        return outcome::done;
+      }
+      if (made.is == answer::no_node) return outcome::removed;
+      if (made.is != answer::unknown || !settle()) return outcome::lost;
+      const answer found = find_own_waiter();
+      if (found == answer::ok) return outcome::done;
+      if (found == answer::expired) return outcome::lost;
+    }
+  }
+
+  answer find_own_waiter() {
+    for (;;) {
+      c.live(4, at_);
+      const auto queue = c.queue();
+      if (queue.is == answer::unknown && c.reconnect()) continue;
+      if (queue.is == answer::unknown) return answer::expired;
+      if (queue.is != answer::ok) return queue.is;
+      for (const waiter& other : queue.value)
+        if (other.request == c.request()) {
+          at_.me = other;
+          return answer::ok;
+        }
+      return answer::no_node;
+    }
+  }
+
+  event wait_for(const waiter& ahead) {
+    c.live(5, at_, ahead);
+    const auto watched = c.watch_waiter(ahead);
+    if (watched.is == answer::expired) return event::expired;
+    if (watched.is == answer::unknown) return c.reconnect() ? event::changed : event::expired;
+    if (watched.is == answer::no_node) return event::changed;
+    return wait_watched(false);
+  }
+
+  /// Waits for what is watched, and for somebody to remove the own node.
+  event wait_watched(bool in_head) {
+    c.live(6, at_, in_head);
+    const auto own = c.watch_waiter(at_.me);
+    if (own.is == answer::expired) return event::expired;
+    if (own.is == answer::unknown) return c.reconnect() ? event::changed : event::expired;
+    if (own.is == answer::no_node) return event::gone;
+    c.live(9, at_, in_head);
+    return c.wait();
+  }
+
+  /// The head of q takes its slots, or waits for what it lacks.
+  step try_grant(int weight, event& seen) {
+    for (;;) {
+      c.live(7, at_);
+      const auto held = c.slots();
+      if (held.is == answer::unknown && c.reconnect()) continue;
+      if (held.is == answer::no_node) return {true, outcome::removed};
+      if (held.is != answer::ok) return {true, outcome::lost};
+      if (held.value.count() + weight <= at_.size.slots) {
+        at_.slots = held.value.lowest_free(weight);
+        c.live(8, at_);
+        const auto granted = c.grant(at_.me, at_.slots, at_.size.version);  // C2
+        if (granted.is == answer::ok) {
+          at_.fence = granted.value;
+          at_.me = waiter{};
+          return {true, outcome::done};
+        }
+        if (granted.is == answer::expired) return {true, outcome::lost};
+        if (granted.is == answer::unknown) return settle() ? step{} : step{true, outcome::lost};
+        at_.slots = slot_set{};
+        if (granted.is == answer::no_node) return {};
+      }
+      const gate_size before = at_.size;
+      const answer read = read_size();
+      if (read == answer::expired) return {true, outcome::lost};
+      if (read != answer::ok) return {true, outcome::removed};
+      if (at_.size != before) continue;
+      if (weight > at_.size.slots) return {true, leave_queue(outcome::too_heavy)};
+      seen = wait_watched(true);
+      if (seen != event::changed) return {};
+    }
+  }
+
+  answer read_size() {
+    for (;;) {
+      c.live(10, at_);
+      const auto size = c.size();
+      if (size.is == answer::unknown && c.reconnect()) continue;
+      if (size.is == answer::ok) at_.size = size.value;
+      return size.is == answer::unknown ? answer::expired : size.is;
+    }
+  }
+
+  /// The own node is gone from q: by the grant whose answer was lost, or by somebody else's hand.
+  outcome find_grant() {
+    at_.me = waiter{};
+    if (at_.slots.count() == 0) return outcome::removed;
+    const auto held = holder();
+    if (held.is == answer::expired) return outcome::lost;
+    if (held.is == answer::ok && held.value.request == c.request()) {
+      at_.fence = held.value.fence;
+      return outcome::done;
+    }
+    at_.slots = slot_set{};
+    return outcome::removed;
+  }
+
+  auto holder() {
+    for (;;) {
+      c.live(11, at_);
+      auto held = c.holder(at_.slots);
+      if (held.is == answer::unknown && c.reconnect()) continue;
+      if (held.is == answer::unknown) held.is = answer::expired;
+      return held;
+    }
+  }
+
+  /// Repeated until it is answered: the node's name is never used again, so a second deletion can hit nobody else.
+  outcome leave_queue(outcome why) {
+    for (;;) {
+      c.live(12, at_, why);
+      const auto removed = c.remove_waiter(at_.me);
+      if (removed.is == answer::expired) return outcome::lost;
+      if (removed.is == answer::unknown) {
+        if (c.reconnect()) continue;
+        return outcome::lost;
+      }
+      at_.me = waiter{};
+      return why;
+    }
+  }
+
+  /// After a lost answer: connected again, and the request either carried out or never to be (C3).
+  bool settle() {
+    for (;;) {
+      c.live(13, at_);
+      if (!c.reconnect()) return false;
+      const auto done = c.sync();
+      if (done.is == answer::ok) return true;
+      if (done.is != answer::unknown) return false;
+    }
+  }
+
+  Client& c;
+  passage at_;
+};
+
+}  // namespace kgate::detail::cluster

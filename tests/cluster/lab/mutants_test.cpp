@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Mistakes of the recipe, each with a script that must find it.
+#include "cluster/lab/scripts.hpp"
+#include "kgate/algorithms/cluster_recipe.hpp"
+#include "mutants/absolute_order.hpp"
+#include "mutants/all_watch_head.hpp"
+#include "mutants/any_version.hpp"
+#include "mutants/counts_below_k.hpp"
+#include "mutants/frees_blindly.hpp"
+#include "mutants/frees_once.hpp"
+#include "mutants/gives_up_once.hpp"
+#include "mutants/head_by_event.hpp"
+#include "mutants/heavy_head.hpp"
+#include "mutants/lost_watch.hpp"
+#include "mutants/missing_is_lost.hpp"
+#include "mutants/no_search.hpp"
+#include "mutants/no_sync.hpp"
+#include "mutants/no_token.hpp"
+#include "mutants/old_size.hpp"
+#include "mutants/own_node_unwatched.hpp"
+#include "mutants/rank_below_k.hpp"
+#include "mutants/waits_for_gone.hpp"
+
+namespace kgate::lab {
+namespace {
+
+using detail::cluster::recipe;
+using act = cluster_act;
+
+/// The shipped text holds under the same script, so it is the mistake that is found.
+template <template <class> class Mutant>
+void caught(const cluster_scripts& what, const char* by) {
+  const script_verdict shipped = explore_clients<recipe>(what);
+  EXPECT_TRUE(shipped.holds) << shipped.text;
+  const script_verdict seen = explore_clients<Mutant>(what);
+  EXPECT_TRUE(seen.violated) << seen.text;
+  EXPECT_NE(seen.text.find(by), std::string::npos) << seen.text;
+}
+
+constexpr const char* left_behind = "has left a node behind";
+constexpr const char* passed = "a waiter was passed";
+constexpr const char* stuck = "deadlock-free violated";
+
+TEST(cluster_mutants, the_second_takes_slots_as_well) {
+  caught<detail::cluster::rank_below_k::recipe>({.clients = 3, .k = 2, .acts = 1}, passed);
+}
+TEST(cluster_mutants, sequence_numbers_compared_as_numbers) {
+  caught<detail::cluster::absolute_order::recipe>({.clients = 3, .k = 1, .acts = 1}, passed);
+}
+TEST(cluster_mutants, a_slot_freed_blindly_after_a_lost_answer) {
+  caught<detail::cluster::frees_blindly::recipe>({.clients = 2, .k = 1, .acts = 1, .losses = 1}, "slot is not its own");
+}
+TEST(cluster_mutants, a_lost_answer_to_the_release) {
+  caught<detail::cluster::frees_once::recipe>({.clients = 2, .k = 1, .acts = 1, .losses = 1}, left_behind);
+}
+TEST(cluster_mutants, no_search_after_a_lost_creation) {
+  caught<detail::cluster::no_search::recipe>({.clients = 2, .k = 1, .acts = 1, .losses = 1}, left_behind);
+}
+TEST(cluster_mutants, a_missing_node_taken_for_an_end) {
+  caught<detail::cluster::missing_is_lost::recipe>({.clients = 2, .k = 1, .acts = 1, .losses = 1}, left_behind);
+}
+TEST(cluster_mutants, a_grant_found_without_its_token) {
+  caught<detail::cluster::no_token::recipe>({.clients = 2, .k = 1, .acts = 1, .losses = 1}, "token");
+}
+TEST(cluster_mutants, everybody_watches_the_head) {
+  caught<detail::cluster::all_watch_head::recipe>({.clients = 3, .k = 1, .acts = 2}, "woke several");
+}
+TEST(cluster_mutants, a_look_without_sync) {
+  caught<detail::cluster::no_sync::recipe>({.clients = 2, .k = 1, .acts = 1, .losses = 1}, left_behind);
+}
+TEST(cluster_mutants, the_one_behind_taken_for_the_head) {
+  caught<detail::cluster::head_by_event::recipe>({.clients = 3, .k = 1, .acts = 1, .expiries = 1}, passed);
+}
+TEST(cluster_mutants, a_grant_under_any_size) {
+  caught<detail::cluster::any_version::recipe>(
+      {.clients = 2, .k = 1, .acts = 2, .among = {act::enter, act::enlarge, act::shrink}}, "not below k");
+}
+TEST(cluster_mutants, slots_above_a_smaller_size_not_counted) {
+  caught<detail::cluster::counts_below_k::recipe>({.clients = 3, .k = 2, .acts = 2, .among = {act::enter, act::shrink}},
+                                                  "more than k");
+}
+TEST(cluster_mutants, a_head_that_does_not_see_the_gate_grow) {
+  caught<detail::cluster::old_size::recipe>({.clients = 3, .k = 1, .acts = 1, .among = {act::linger, act::enlarge}},
+                                            "violated");
+}
+TEST(cluster_mutants, giving_up_asked_once) {
+  caught<detail::cluster::gives_up_once::recipe>(
+      {.clients = 2, .k = 1, .acts = 1, .losses = 1, .among = {act::enter, act::give_up}}, left_behind);
+}
+TEST(cluster_mutants, a_head_heavier_than_the_gate) {
+  caught<detail::cluster::heavy_head::recipe>({.clients = 2, .k = 1, .acts = 1, .among = {act::enter, act::enter_two}},
+                                              stuck);
+}
+TEST(cluster_mutants, waiting_for_one_that_has_gone) {
+  caught<detail::cluster::waits_for_gone::recipe>({.clients = 2, .k = 1, .acts = 1}, stuck);
+}
+TEST(cluster_mutants, a_lost_answer_taken_for_a_watch) {
+  caught<detail::cluster::lost_watch::recipe>({.clients = 2, .k = 1, .acts = 1, .losses = 1}, stuck);
+}
+
+TEST(cluster_mutants, a_dismissed_waiter_that_nobody_tells) {
+  caught<detail::cluster::own_node_unwatched::recipe>(
+      {.clients = 3, .k = 1, .acts = 1, .among = {act::stay, act::enter, act::dismiss}}, "violated");
+}
+
+}  // namespace
+}  // namespace kgate::lab

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Clients of a simulated ensemble that enter, give up and resize, each in every order; generic over the recipe's text,
+/// so that the same runs judge its mutants.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cluster/lab/simulated_client.hpp"
+#include "lab/checker/properties/check.hpp"
+#include "lab/checker/trace/trace.hpp"
+
+namespace kgate::lab {
+
+enum class cluster_act : std::uint8_t {
+  enter,
+  enter_two,
+  give_up,  ///< enters unless it would have to wait
+  linger,   ///< enters, and stays inside as long as a slot is free that somebody waits for: it must be given away
+  stay,     ///< enters, and stays inside until every waiter that was dismissed has learnt of it
+  enlarge,  ///< sets the size to one more than at first
+  shrink,   ///< sets the size to one
+  dismiss,  ///< removes the node of the first waiter of another client
+  remove    ///< removes the gate with all that is in it
+};
+
+struct cluster_scripts {
+  int clients = 2;
+  int k = 1;
+  int acts = 2;      ///< of each client
+  int losses = 0;    ///< of answers, for each client
+  int expiries = 0;  ///< of sessions, for each client
+  int deaths = 0;    ///< in all
+  std::vector<cluster_act> among{cluster_act::enter};
+};
+
+/// What a client has inside, shown to the invariant as its name.
+struct inside_name {
+  unsigned slots = 0, fence = 0;
+  int packed() const { return static_cast<int>(slots | fence << 3); }
+  static inside_name of(int packed) { return {static_cast<unsigned>(packed) & 7U, static_cast<unsigned>(packed) >> 3}; }
+};
+
+template <template <class> class Recipe>
+class scripted_clients {
+ public:
+  using Process = checker_machine::Process;
+  using outcome = detail::cluster::outcome;
+
+  scripted_clients(checker_machine::Memory& memory, const cluster_scripts& what)
+      : what_(what),
+        world_(memory, ensemble{.k = static_cast<std::uint8_t>(what.k)}),
+        next_act_(memory, "next", static_cast<int>(what.among.size())) {}
+
+  void perform(Process& p) const {
+    script_position at{.losses = static_cast<std::uint8_t>(what_.losses),
+                       .expiries = static_cast<std::uint8_t>(what_.expiries)};
+    for (; at.acts < what_.acts; ++at.acts) {
+      p.begin_entry();
+      p.live(at);
+      const int chosen = what_.among.size() == 1 ? 0 : next_act_.read(p["choose"]);
+      at.act = static_cast<std::uint8_t>(what_.among[static_cast<std::size_t>(chosen)]);
+      p.live(at);
+      act(p, at);
+      at.act = 0;
+      p.live(at);
+    }
+    p.end_section();
+  }
+
+ private:
+  void act(Process& p, script_position& at) const {
+    const auto what = static_cast<cluster_act>(at.act);
+    simulated_client client(world_, p, at, what == cluster_act::give_up);
+    if (what == cluster_act::enlarge || what == cluster_act::shrink) {
+      client.resize(what == cluster_act::enlarge ? what_.k + 1 : 1);
+      return;
+    }
+    if (what == cluster_act::dismiss) return dismiss(p, client);
+    if (what == cluster_act::remove) {
+      client.remove_gate();
+      return;
+    }
+    Recipe<simulated_client> recipe(client, {what_.k, 0});
+    if (recipe.acquire(what == cluster_act::enter_two ? 2 : 1) != outcome::done) return;
+    const auto mine = recipe.at();
+    p.live(at, mine);
+    p.enter_critical(inside_name{mine.slots.mask, mine.fence}.packed());
+    if (what == cluster_act::linger)
+      world_.E.await(p["linger"], [](const ensemble& e) { return e.waiting() == 0 || e.held() >= e.k || e.removed(); });
+    if (what == cluster_act::stay) world_.E.await(p["stay"], [](const ensemble& e) { return e.dismissed == 0; });
+    recipe.release();
+  }
+
+  static void dismiss(Process& p, simulated_client& client) {
+    const auto queue = client.queue();
+    for (const simulated_client::waiter& w : queue.value)
+      if (w.request.session != p.id().value) {
+        client.live(20, w);
+        client.remove_waiter(w);
+        return;
+      }
+  }
+
+  cluster_scripts what_;
+  mutable simulated_world world_;
+  checker_machine::Choice next_act_;
+};
+
+/// What is wrong in a state; empty if nothing is.
+inline std::string judge(const cluster_scripts& what, const state_view& s) {
+  const auto e = from_bytes<ensemble>(s.value(0));
+  switch (static_cast<broken>(e.fault)) {
+    case broken::passed:
+      return "a waiter was passed";
+    case broken::beyond_k:
+      return "more than k slots are held";
+    case broken::herd:
+      return "one change woke several waiters";
+    case broken::full:
+      return "there are more waiters than clients";
+    case broken::not_below_k:
+      return "a slot was granted that is not below k";
+    case broken::nothing:
+      break;
+  }
+  for (int p = 0; p < what.clients; ++p) {
+    const bool out = s.where(p) == region::remainder || s.label(p) == "choose" || s.label(p) == "create";
+    if (out && !e.owns_nothing(static_cast<unsigned>(p))) return "a client that is out has left a node behind";
+    if (s.where(p) != region::critical || e.removed()) continue;
+    const inside_name mine = inside_name::of(s.name(p));
+    if (mine.slots == 0) return "a client is inside without a slot";
+    for (unsigned i = 0; i < slots_max; ++i) {
+      if ((mine.slots >> i & 1) == 0) continue;
+      if (e.slots[i].request.session != p) return "a client is inside and its slot is not its own";
+      if (e.slots[i].fence != mine.fence) return "a client is inside with a token that is not its slot's";
+    }
+  }
+  return "";
+}
+
+template <template <class> class Recipe>
+std::unique_ptr<model> make_scripted_clients(const cluster_scripts& what) {
+  auto m = std::make_unique<model>();
+  auto clients = std::make_shared<scripted_clients<Recipe>>(m->memory, what);
+  m->algorithm = clients;
+  m->object = {reinterpret_cast<const char*>(clients.get()), sizeof *clients};
+  m->passage = [c = clients.get()](checker_machine::Process& p) { c->perform(p); };
+  m->deaths = mortality{0, [](const std::string& value, int p) {
+                          auto e = from_bytes<ensemble>(value);
+                          e.expire(static_cast<unsigned>(p));
+                          return to_bytes(e);
+                        }};
+  m->invariant = [what](const state_view& s) { return judge(what, s); };
+  return m;
+}
+
+struct script_verdict {
+  bool holds = true;
+  bool violated = false;  ///< by a run that was judged again; undecided is neither
+  std::uint64_t states = 0;
+  std::string text;
+};
+
+template <template <class> class Recipe>
+script_verdict explore_clients(const cluster_scripts& what, std::uint64_t memory_max = std::uint64_t{6} << 30) {
+  program p(make_scripted_clients<Recipe>(what), what.clients, what.k,
+            program_options{.passages = 1, .wrong = {}, .deaths_max = what.deaths});
+  check_request request;
+  request.of = {"cluster scripts", what.clients, what.k, 1, {}};
+  request.properties = {"invariant", "deadlock-free", "starvation-free"};
+  request.crashes = 0;
+  request.limits.threads = 2;
+  request.limits.memory_max = memory_max;
+  const check_result result = check(p, request);
+  script_verdict out;
+  out.states = result.states;
+  for (const property_result& one : result.properties) {
+    if (one.is == verdict::holds) continue;
+    out.holds = false;
+    out.text += one.name + " " + to_string(one.is) + " " + one.why + "\n";
+    if (!one.counterexample) continue;
+    const std::string wrong = validate(*one.counterexample, p);
+    EXPECT_EQ(wrong, "") << one.name;
+    out.violated |= one.is == verdict::violated && wrong.empty();
+    out.text += describe(*one.counterexample, p);
+  }
+  return out;
+}
+
+}  // namespace kgate::lab

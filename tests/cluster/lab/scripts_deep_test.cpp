@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// As scripts_test.cpp, at sizes that take minutes.
+#include "cluster/lab/holds.hpp"
+
+namespace kgate::lab {
+namespace {
+
+using act = cluster_act;
+const std::vector<act> all{act::enter,   act::enter_two, act::give_up, act::linger, act::stay,
+                           act::enlarge, act::shrink,    act::dismiss, act::remove};
+
+TEST(cluster_scripts_deep, n3_k1_two_passages_an_expiry_each_and_a_death) {
+  holds({.clients = 3, .k = 1, .acts = 2, .expiries = 1, .deaths = 1});
+}
+TEST(cluster_scripts_deep, n3_k2_two_passages_an_expiry_each_and_a_death) {
+  holds({.clients = 3, .k = 2, .acts = 2, .expiries = 1, .deaths = 1});
+}
+TEST(cluster_scripts_deep, n3_k1_two_passages_a_loss_each) { holds({.clients = 3, .k = 1, .acts = 2, .losses = 1}); }
+TEST(cluster_scripts_deep, n3_k2_two_passages_a_loss_each) { holds({.clients = 3, .k = 2, .acts = 2, .losses = 1}); }
+TEST(cluster_scripts_deep, n2_two_of_any_kind_a_loss_each) {
+  holds({.clients = 2, .k = 1, .acts = 2, .losses = 1, .among = all});
+}
+TEST(cluster_scripts_deep, n3_one_of_any_kind_and_a_death) {
+  holds({.clients = 3, .k = 1, .acts = 1, .deaths = 1, .among = all});
+}
+
+}  // namespace
+}  // namespace kgate::lab

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Clients of a gate on a simulated ensemble, over all schedules, with lost answers, expired sessions and deaths at
+/// every step: at most k slots held, each by the client that believes so and with its token, nobody passed, no node
+/// left behind, every client served.
+#include "cluster/lab/holds.hpp"
+
+namespace kgate::lab {
+namespace {
+
+using act = cluster_act;
+
+TEST(cluster_scripts, n2_k1_two_passages_a_loss_and_an_expiry_each_and_a_death) {
+  holds({.clients = 2, .k = 1, .acts = 2, .losses = 1, .expiries = 1, .deaths = 1});
+}
+TEST(cluster_scripts, n2_k2_two_passages_a_loss_and_an_expiry_each_and_a_death) {
+  holds({.clients = 2, .k = 2, .acts = 2, .losses = 1, .expiries = 1, .deaths = 1});
+}
+TEST(cluster_scripts, n2_weights_and_resizes_and_giving_up) {
+  holds({.clients = 2,
+         .k = 1,
+         .acts = 2,
+         .among = {act::enter, act::enter_two, act::give_up, act::enlarge, act::shrink}});
+}
+TEST(cluster_scripts, n2_weights_and_resizes_and_giving_up_with_a_loss_and_an_expiry_each) {
+  holds({.clients = 2,
+         .k = 1,
+         .acts = 1,
+         .losses = 1,
+         .expiries = 1,
+         .deaths = 1,
+         .among = {act::enter, act::enter_two, act::give_up, act::enlarge, act::shrink}});
+}
+TEST(cluster_scripts, n2_waiters_dismissed_and_the_gate_removed_with_a_loss_each) {
+  holds({.clients = 2, .k = 1, .acts = 2, .losses = 1, .among = {act::enter, act::dismiss, act::remove}});
+}
+TEST(cluster_scripts, n3_waiters_dismissed) {
+  holds({.clients = 3, .k = 1, .acts = 1, .among = {act::enter, act::stay, act::dismiss}});
+}
+TEST(cluster_scripts, n3_a_free_slot_is_given_away) {
+  holds({.clients = 3, .k = 1, .acts = 1, .among = {act::linger, act::enlarge}});
+}
+TEST(cluster_scripts, n3_k1_two_passages) { holds({.clients = 3, .k = 1, .acts = 2, .deaths = 1}); }
+TEST(cluster_scripts, n3_k2_two_passages) { holds({.clients = 3, .k = 2, .acts = 2, .deaths = 1}); }
+TEST(cluster_scripts, n3_k1_one_passage_a_loss_and_an_expiry_each_and_a_death) {
+  holds({.clients = 3, .k = 1, .acts = 1, .losses = 1, .expiries = 1, .deaths = 1});
+}
+TEST(cluster_scripts, n3_k2_one_passage_a_loss_and_an_expiry_each_and_a_death) {
+  holds({.clients = 3, .k = 2, .acts = 1, .losses = 1, .expiries = 1, .deaths = 1});
+}
+
+}  // namespace
+}  // namespace kgate::lab

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// One session of the simulated ensemble, as the recipe sees it. Each request has a fate, which is a free choice as
+/// long as the session has any left to draw: it is answered, its answer is lost, or the session expires. A write whose
+/// answer was lost stays pending; it is carried out at any moment until the session's next write or sync, or never.
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "cluster/lab/ensemble.hpp"
+#include "lab/checker/model/machine.hpp"
+
+namespace kgate::lab {
+
+/// What a client has to know between two requests besides the recipe's own variables.
+struct script_position {
+  std::uint8_t acts = 0;  ///< performed
+  std::uint8_t act = 0;
+  std::uint8_t losses = 0;    ///< answers that may still get lost
+  std::uint8_t expiries = 0;  ///< sessions that may still expire
+  std::uint8_t pending = 0;
+  friend bool operator==(const script_position&, const script_position&) = default;
+};
+
+/// What all clients share.
+struct simulated_world {
+  simulated_world(checker_machine::Memory& memory, const ensemble& initial)
+      : E(memory, {.name = "E"}, initial), one_of_two(memory, "fate", 2), one_of_three(memory, "fate", 3) {}
+
+  checker_machine::Var<ensemble> E;
+  checker_machine::Choice one_of_two, one_of_three;
+};
+
+class simulated_client {
+ public:
+  using Process = checker_machine::Process;
+  template <class T>
+  using answered = detail::cluster::answered<T>;
+
+  struct waiter {
+    request_name request{};
+    short_sequence sequence{};
+    friend bool operator==(const waiter&, const waiter&) = default;
+  };
+  struct waiter_list {
+    std::array<waiter, waiters_max> nodes{};
+    unsigned size = 0;
+    const waiter* begin() const { return nodes.data(); }
+    const waiter* end() const { return nodes.data() + size; }
+  };
+  struct slot_set {
+    std::uint8_t mask = 0;
+    int count() const { return std::popcount(mask); }
+    int count_below(int k) const { return std::popcount(mask & ((1U << k) - 1)); }
+    slot_set lowest_free(int weight) const {
+      unsigned chosen = 0;
+      for (unsigned i = 0; weight > 0; ++i)
+        if ((mask >> i & 1) == 0) {
+          chosen |= 1U << i;
+          --weight;
+        }
+      return {static_cast<std::uint8_t>(chosen)};
+    }
+  };
+  using token = std::uint32_t;
+  struct holding {
+    request_name request{};
+    token fence = 0;
+  };
+
+  simulated_client(simulated_world& world, Process& p, script_position& at, bool gives_up)
+      : world_(world), p_(p), at_(at), gives_up_(gives_up) {}
+
+  request_name request() const { return {session(), at_.acts}; }
+
+  answered<waiter> enqueue() {
+    const reply r = write("create", {.kind = write_request::enqueue, .number = at_.acts});
+    return {r.is, {request(), short_sequence::wrapped(static_cast<int>(r.value) - 8)}};
+  }
+  answered<waiter_list> queue() {
+    const reply r = read("list q", [me = session()](ensemble& e) {
+      e.fired &= static_cast<std::uint8_t>(~ensemble::bit(me));
+      e.dismissed &= static_cast<std::uint8_t>(~ensemble::bit(me));
+      if (e.removed()) return reply{answer::no_node};
+      std::uint32_t packed = 0;
+      for (unsigned i = waiters_max; i-- > 0;) {
+        const waiter_node& w = e.queue[i];
+        packed = packed << 7 | w.request.session | (w.request.number & 1U) << 2 |
+                 static_cast<std::uint32_t>(w.sequence.value + 8) << 3;
+      }
+      return reply{answer::ok, packed};
+    });
+    answered<waiter_list> list{r.is, {}};
+    for (std::uint32_t packed = r.value; list.value.size < waiters_max && (packed & 3) != no_session; packed >>= 7)
+      list.value.nodes[list.value.size++] = {
+          {static_cast<std::uint8_t>(packed & 3), static_cast<std::uint8_t>(packed >> 2 & 1)},
+          short_sequence::wrapped(static_cast<int>(packed >> 3 & 15) - 8)};
+    return list;
+  }
+  answered<bool> watch_waiter(const waiter& w) {
+    const reply r = read("watch", [me = session(), sequence = w.sequence](ensemble& e) {
+      const unsigned place = e.place_of(sequence);
+      if (place == waiters_max) return reply{answer::no_node};
+      e.queue[place].watchers |= ensemble::bit(me);
+      return reply{};
+    });
+    return {r.is, true};
+  }
+  answered<slot_set> slots() {
+    const reply r = read("list s", [me = session()](ensemble& e) {
+      e.fired &= static_cast<std::uint8_t>(~ensemble::bit(me));
+      if (e.removed()) return reply{answer::no_node};
+      e.slot_watchers |= ensemble::bit(me);
+      return reply{answer::ok, e.held_mask()};
+    });
+    return {r.is, {static_cast<std::uint8_t>(r.value)}};
+  }
+  answered<detail::cluster::gate_size> size() {
+    const reply r = read("size", [me = session()](ensemble& e) {
+      if (e.removed()) return reply{answer::no_node};
+      e.size_watchers |= ensemble::bit(me);
+      return reply{answer::ok, e.k + 16U * e.version};
+    });
+    return {r.is, {static_cast<std::int32_t>(r.value % 16), static_cast<std::int32_t>(r.value / 16)}};
+  }
+  answered<token> grant(const waiter& me, slot_set chosen, std::int32_t version) {
+    const reply r = write("grant", {.kind = write_request::grant,
+                                    .number = at_.acts,
+                                    .sequence = me.sequence,
+                                    .slots = chosen.mask,
+                                    .version = static_cast<std::int8_t>(version)});
+    return {r.is, static_cast<token>(r.value)};
+  }
+  answered<bool> remove_waiter(const waiter& me) {
+    return {write("delete q", {.kind = write_request::remove_waiter, .sequence = me.sequence}).is, true};
+  }
+  answered<holding> holder(slot_set chosen) {
+    const reply r = read("holder", [chosen](ensemble& e) {
+      for (unsigned i = 0; i < slots_max; ++i)
+        if ((chosen.mask >> i & 1) != 0) {
+          const slot_node& s = e.slots[i];
+          if (s.request.session == no_session) return reply{answer::no_node};
+          return reply{answer::ok, s.request.session + 4U * s.request.number + 16U * s.fence};
+        }
+      return reply{answer::no_node};
+    });
+    return {r.is,
+            {{static_cast<std::uint8_t>(r.value % 4), static_cast<std::uint8_t>(r.value / 4 % 4)},
+             static_cast<token>(r.value / 16)}};
+  }
+  answered<bool> free(slot_set chosen) {
+    return {write("free", {.kind = write_request::free_slots, .slots = chosen.mask}).is, true};
+  }
+  answered<bool> sync() {
+    const reply r = request_step("sync", true, [](ensemble&) { return reply{}; }, {});
+    return {r.is, true};
+  }
+  answered<bool> resize(int k) {
+    return {write("resize", {.kind = write_request::resize, .slots = static_cast<std::uint8_t>(k)}).is, true};
+  }
+
+  answered<bool> remove_gate() { return {write("remove", {.kind = write_request::remove}).is, true}; }
+
+  bool reconnect() const { return true; }
+  detail::cluster::event wait() {
+    carry_out_pending(false);
+    if (gives_up_) return detail::cluster::event::given_up;
+    if (at_.expiries > 0 && world_.one_of_two.read(p_["fate"]) == 1) {
+      expire();
+      return detail::cluster::event::expired;
+    }
+    world_.E.await(p_["wait"], [me = session()](const ensemble& e) { return (e.fired >> me & 1) != 0; });
+    return detail::cluster::event::changed;
+  }
+  template <class... T>
+  void live(int place, const T&... values) {
+    p_.live(place, values..., at_);
+  }
+
+ private:
+  enum class fate : std::uint8_t { answered, lost, expires };
+
+  std::uint8_t session() const { return static_cast<std::uint8_t>(p_.id().value); }
+
+  fate draw() {
+    if (at_.losses > 0 && at_.expiries > 0) return static_cast<fate>(world_.one_of_three.read(p_["fate"]));
+    if (at_.losses > 0) return world_.one_of_two.read(p_["fate"]) == 1 ? fate::lost : fate::answered;
+    if (at_.expiries > 0) return world_.one_of_two.read(p_["fate"]) == 1 ? fate::expires : fate::answered;
+    return fate::answered;
+  }
+  /// The session goes, and the client opens another one when it goes on. Nobody can tell a client that has not learnt
+  /// of it yet from a slow one.
+  void expire() {
+    at_.expiries = 0;
+    at_.pending = 0;
+    world_.E.rmw_seeing(
+        p_["expire"],
+        [me = session()](ensemble e) {
+          e.expire(me);
+          return e;
+        },
+        [](const ensemble&) { return 0; });
+  }
+  /// What the lost request does before the next one: it is carried out, or not (yet).
+  void carry_out_pending(bool last_moment) {
+    if (at_.pending == 0) return;
+    const bool now = world_.one_of_two.read(p_["pending"]) == 1;
+    if (now || last_moment) at_.pending = 0;
+    if (!now && !last_moment) return;
+    world_.E.rmw_seeing(
+        p_[now ? "late" : "never"],
+        [me = session(), now](ensemble e) {
+          const write_request w = e.pending[me];
+          e.pending[me] = {};
+          if (now) e.commit(me, w);
+          return e;
+        },
+        [](const ensemble&) { return 0; });
+  }
+  template <class F>
+  reply request_step(const char* label, bool orders, F&& f, const write_request& sent) {
+    carry_out_pending(orders);
+    const fate now = draw();
+    if (now == fate::expires) {
+      expire();
+      return {answer::expired};
+    }
+    if (now == fate::lost) {
+      --at_.losses;
+      if (sent.kind == write_request::none) return {answer::unknown};
+      at_.pending = 1;
+      world_.E.rmw_seeing(
+          p_["lost"],
+          [me = session(), sent](ensemble e) {
+            e.pending[me] = sent;
+            return e;
+          },
+          [](const ensemble&) { return 0; });
+      return {answer::unknown};
+    }
+    const auto packed = world_.E.rmw_seeing(
+        p_[label],
+        [f](ensemble e) {
+          f(e);
+          return e;
+        },
+        [f](ensemble e) {
+          const reply r = f(e);
+          return static_cast<std::uint32_t>(r.is) | r.value << 3;
+        });
+    return {static_cast<answer>(packed & 7), packed >> 3};
+  }
+  template <class F>
+  reply read(const char* label, F&& f) {
+    return request_step(label, false, f, {});
+  }
+  reply write(const char* label, const write_request& sent) {
+    return request_step(
+        label, true, [me = session(), sent](ensemble& e) { return e.commit(me, sent); }, sent);
+  }
+
+  simulated_world& world_;
+  Process& p_;
+  script_position& at_;
+  bool gives_up_;
+};
+
+}  // namespace kgate::lab
