@@ -90,7 +90,7 @@ gate_failure check_directory(const location& where, bool create) {
   }
   if (!S_ISDIR(there.st_mode) || there.st_uid != geteuid() || (there.st_mode & 022) != 0)
     return {gate_errc::no_permission,
-            directory + " is not a directory that only you can write to; name another one with --dir or KGATE_DIR"};
+            directory + " is not a directory that only you can write to; choose another one, for instance by KGATE_DIR"};
   return {};
 }
 

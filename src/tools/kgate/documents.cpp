@@ -2,6 +2,7 @@
 // Help and man pages, all from the table in table.cpp.
 #include <cstdio>
 
+#include "tools/kgate/exit_codes.hpp"
 #include "tools/kgate/spec.hpp"
 
 namespace kgate::tool {
@@ -107,10 +108,18 @@ bool has_codes_of_its_own(const command_row& command) {
   return command.takes == operand_rule::command || name == "hold";
 }
 
-std::string exit_section(bool all) {
+/// Which of the codes a command that runs nothing can end with.
+bool is_code_of(const command_row& command, int code) {
+  const std::string_view name = command.name;
+  return code <= 2 || code == exit_usage ||
+         ((code == exit_lost || code == exit_timed_out) && (name == "wait" || name == "drain"));
+}
+
+/// All codes, or those of one command.
+std::string exit_section(const command_row* command) {
   std::string out = ".SH EXIT STATUS\n";
   for (const exit_row& row : exit_rows()) {
-    if (!all && row.code > 2 && row.code != 120 && row.code != 124) continue;
+    if (command != nullptr && !has_codes_of_its_own(*command) && !is_code_of(*command, row.code)) continue;
     out += ".TP\n.B " + std::to_string(row.code) + "\n" + roff(row.says) + "\n";
   }
   return out;
@@ -169,7 +178,7 @@ std::string manual_page(const command_row& command) {
     if (row.argument != nullptr) words += std::string(" \\fI") + row.argument + "\\fR";
     out += words + "\n" + roff(help_of(use)) + "\n";
   }
-  out += exit_section(has_codes_of_its_own(command)) + ".SH EXAMPLES\n";
+  out += exit_section(&command) + ".SH EXAMPLES\n";
   for (const example_row& row : command.examples) out += ".TP\n.B " + roff(row.line) + "\n" + roff(row.says) + "\n";
   return out + see_also(command.name);
 }
@@ -186,7 +195,7 @@ std::string manual_overview() {
       "COMMANDS\n";
   for (const command_row& row : command_rows())
     out += std::string(".TP\n.BR kgate\\-") + row.name + " (1)\n" + roff(row.summary) + "\n";
-  out += exit_section(true);
+  out += exit_section(nullptr);
   out +=
       ".SH ENVIRONMENT\n.TP\n.B KGATE_DIR\nthe directory of gates\n.TP\n.B NO_COLOR\nif set and not empty, no colour\n";
   return out + see_also("");

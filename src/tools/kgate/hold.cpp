@@ -107,7 +107,10 @@ int hold(const request& options) {
     return exit_error;
   }
   print(mine.slot_list() + "\n");
-  return exit_ok;
+  if (flush_output()) return exit_ok;
+  lock_member(options.fd, F_UNLCK, mine.member.number);  // the script does not know what it would hold
+  mine.leave();
+  return exit_error;
 }
 
 int release(const request& options) {

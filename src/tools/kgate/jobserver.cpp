@@ -49,13 +49,15 @@ class server {
   }
 
   /// The wait status of the command.
-  int attend(pid_t command) {
+  int attend(pid_t command, std::span<char* const> line) {
     int ended = 0;
+    witness_.start(line);
     while (!command_ended_) {
       settle();
       wait_for_event();
       take_signals(command, ended);
     }
+    witness_.end();  // what remains are children of the command, if any
     return ended;
   }
 
@@ -122,9 +124,10 @@ class server {
       siginfo_t came{};
       came.si_signo = static_cast<int>(info.ssi_signo);
       came.si_code = info.ssi_code;
+      came.si_value.sival_ptr = reinterpret_cast<void*>(static_cast<std::uintptr_t>(info.ssi_ptr));
       if (command < 0)
         ending_ |= came.si_signo == SIGTERM || came.si_signo == SIGINT || came.si_signo == SIGHUP;
-      else if (!command_ended_ && handle_signal(came, command, ended))
+      else if (!command_ended_ && handle_signal(came, command, witness_, ended))
         command_ended_ = true;
     }
   }
@@ -132,6 +135,7 @@ class server {
   core& gate_;
   token_pipe& pipe_;
   token_slots& slots_;
+  group_witness witness_;
   int signals_ = -1, events_ = -1;
   bool command_ended_ = false, ending_ = false;
   std::int64_t offered_since_ = 0, withdrawn_until_ = 0;
@@ -148,7 +152,7 @@ started serve(const request& options, std::vector<held_slot>& slots, prepared_co
   }
   token_slots tokens(mine.gate, kept, pipe, shown_command(options));
   server serving(mine.gate, pipe, tokens, signals);
-  ended = serving.attend(how.process);
+  ended = serving.attend(how.process, options.line);
   const bool ran = how.error == 0 && !how.lost;
   const bool killed = ran && WIFSIGNALED(ended);
   if (!killed) tokens.give_back(mine);

@@ -115,6 +115,22 @@ struct launch {
   return child;
 }
 
+/// Whether the kernel sent the signal to all processes of the terminal's foreground group, or of an orphaned one. Other
+/// signals of the kernel, such as that of an alarm set before kgate was started, are for this process alone.
+bool is_of_terminal(const siginfo_t& signal) {
+  if (signal.si_code != SI_KERNEL) return false;
+  for (const int one : {SIGINT, SIGQUIT, SIGTSTP, SIGHUP, SIGCONT, SIGWINCH})
+    if (signal.si_signo == one) return true;
+  return false;
+}
+
+void send_on(const siginfo_t& signal, pid_t command) {
+  if (signal.si_code == SI_QUEUE)
+    sigqueue(command, signal.si_signo, signal.si_value);
+  else
+    kill(command, signal.si_signo);
+}
+
 }  // namespace
 
 prepared_command::prepared_command(const std::vector<char*>& words, const std::vector<held_slot>& slots,
@@ -147,8 +163,7 @@ prepared_command::prepared_command(const std::vector<char*>& words, const std::v
 
 signal_watch::signal_watch() {
   sigfillset(&watched_);
-  for (const int keep : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGTTIN, SIGTTOU})
-    sigdelset(&watched_, keep);
+  for (const int keep : {SIGBUS, SIGTTIN, SIGTTOU}) sigdelset(&watched_, keep);
   sigprocmask(SIG_BLOCK, &watched_, &before_);
   struct sigaction child_action {};
   child_action.sa_handler = SIG_DFL;  // a parent may have left SIGCHLD ignored: there would be nothing to wait for
@@ -182,7 +197,7 @@ int failed_start(const started& how, const prepared_command& command) {
   return how.error == ENOENT ? exit_not_found : how.process < 0 && how.error == EAGAIN ? exit_error : exit_cannot_run;
 }
 
-bool handle_signal(const siginfo_t& signal, pid_t command, int& ended) {
+bool handle_signal(const siginfo_t& signal, pid_t command, group_witness& witness, int& ended) {
   if (signal.si_signo == SIGCHLD) {
     if (waitpid(command, &ended, WNOHANG | WUNTRACED) != command) return false;
     if (!WIFSTOPPED(ended)) return true;
@@ -190,11 +205,11 @@ bool handle_signal(const siginfo_t& signal, pid_t command, int& ended) {
     // the command itself and will undo there.
     const int by = WSTOPSIG(ended);
     if (by == SIGTSTP || by == SIGTTIN || by == SIGTTOU) raise(SIGSTOP);
-  } else if (signal.si_signo == SIGCONT) {
-    kill(command, SIGCONT);
-  } else if (signal.si_code <= 0) {
-    kill(command, signal.si_signo);  // what the terminal sends (si_code > 0) the command has got itself
+    return false;
   }
+  const bool witnessed = witness.saw(signal.si_signo);
+  const bool has_it = is_of_terminal(signal) || (witnessed && getpgid(command) == getpgrp());
+  if (!has_it) send_on(signal, command);
   return false;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/kgate/group_witness.hpp"
 #include "tools/kgate/waiting.hpp"
 
 namespace kgate::tool {
@@ -31,7 +32,8 @@ class prepared_command {
   std::vector<char*> arguments_, environment_;
 };
 
-/// Signals that this process waits for while a command runs. Made before the command is started, which gets the mask
+/// Signals that this process waits for while a command runs: all that can be blocked but SIGBUS, which has a handler
+/// (expect_truncation), and SIGTTIN and SIGTTOU, by which a terminal stops this process itself. Made before the command is started, which gets the mask
 /// and the action for SIGCHLD that were there before.
 class signal_watch {
  public:
@@ -64,7 +66,7 @@ int failed_start(const started& how, const prepared_command& command);
 
 /// Passes a signal that came on to the command, unless it has it already; and stops with it. True, and its wait status,
 /// if it was SIGCHLD and the command has ended.
-bool handle_signal(const siginfo_t& signal, pid_t command, int& ended);
+bool handle_signal(const siginfo_t& signal, pid_t command, group_witness& witness, int& ended);
 
 /// The exit code of a wait status; does not return if the command died of a signal.
 int pass_on(int ended);

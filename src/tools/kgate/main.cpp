@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <unistd.h>
-
-#include <cstdio>
 
 #include "kgate/version.hpp"
 #include "tools/kgate/tool.hpp"
@@ -31,9 +30,23 @@ int dispatch(const request& options) {
   return exit_usage;
 }
 
+/// Descriptors 0 to 2 that are closed are opened on nothing, or a gate's file would get their numbers and what is
+/// printed. Neither can they be read or written, nor does the command inherit them.
+void occupy_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(fd, F_GETFD) < 0) open("/", O_PATH | O_CLOEXEC);
+}
+
+/// Ends with the code; with the other one if what was printed did not arrive.
+[[noreturn]] void end(int code, int code_if_not_written) {
+  if (!flush_output()) _exit(code_if_not_written);
+  _exit(code);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  occupy_standard_descriptors();
   request options;
   std::string problem;
   if (!parse(argc, argv, options, problem)) {
@@ -45,11 +58,11 @@ int main(int argc, char** argv) {
   if (options.version) {
     print(std::string("kgate ") + std::to_string(KGATE_VERSION_MAJOR) + "." + std::to_string(KGATE_VERSION_MINOR) +
           "." + std::to_string(KGATE_VERSION_PATCH) + "\n");
-    return exit_ok;
+    end(exit_ok, exit_failed);
   }
   if (options.help) {
     print(help_text(options.command, options.help_long));
-    return exit_ok;
+    end(exit_ok, exit_failed);
   }
   // Those that pass on the exit code of a command, or come by a slot, have codes of their own.
   const std::string_view name = options.command->name;
@@ -61,11 +74,5 @@ int main(int argc, char** argv) {
     complain(failure.text);
     return runs ? exit_error : exit_failed;
   }
-  const int code = dispatch(options);
-  // The command's output is its own; what this program printed must have arrived.
-  if (std::fflush(stdout) != 0) {
-    complain("cannot write to standard output");
-    _exit(exit_failed);
-  }
-  _exit(code);
+  end(dispatch(options), runs ? exit_error : exit_failed);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kgate create, resize, remove, doctor.
+#include <optional>
+
 #include "tools/kgate/history.hpp"
 #include "tools/kgate/jobserver_tokens.hpp"
 #include "tools/kgate/json.hpp"
@@ -11,15 +13,18 @@ using namespace detail::gates;
 
 namespace {
 
+std::string slots_text(int slots) { return std::to_string(slots) + (slots == 1 ? " slot" : " slots"); }
+
 /// What was done to a gate, as text or JSON.
-void report(const request& options, const char* done, const std::string& text) {
+void report(const request& options, const char* done, const std::string& text, const json_value& more = {}) {
   if (!options.json) {
-    print(options.name() + ": " + text + "\n");
+    print(options.name() + ": " + displayable(text) + "\n");
     return;
   }
   json_value document = json_document();
   document["gate"] = options.name();
   document["done"] = done;
+  if (!more.is_null()) document.update(more);
   print_json(document);
 }
 
@@ -30,27 +35,33 @@ struct finding {
   std::string text;
 };
 
-finding examine(const std::string& name, const location& where) {
+/// Nothing if a gate that was not asked for by name has gone since it was listed.
+std::optional<finding> examine(const std::string& name, const request& options) {
   core gate;
   bool renewed = false;
   {
+    location where;
+    where.directory = options.dir;
     segment before;
     if (!before.open_read_only(name, where)) renewed = !seems_sound(before.map());
   }
-  if (const gate_failure failure = open_existing(name, where, gate)) return {name, true, failure.text};
+  if (const gate_failure failure = open_existing(name, options, gate)) {
+    if (failure.code == gate_errc::not_found && !options.named) return std::nullopt;
+    return finding{name, true, failure.text};
+  }
   const int healed = gate.heal_all();
   const snapshot seen = take_snapshot(gate.cells().map(), &gate.file().locks());
   if (renewed)
-    return {name, false,
-            "its counts contradicted each other; nobody used it, so it was renewed with " + std::to_string(seen.slots) +
-                " slots"};
+    return finding{name, false,
+                   "its counts contradicted each other; nobody used it, so it was renewed with " +
+                       std::to_string(seen.slots) + " slots"};
   const std::string counts = std::to_string(seen.holders.size()) + " inside, " + std::to_string(seen.waiters.size()) +
                              " waiting, " + std::to_string(seen.slots) + " slots" + (seen.paused ? ", paused" : "");
   if (healed > 0)
-    return {name, false,
-            "cleared away " + std::to_string(healed) + (healed == 1 ? " participant that" : " participants that") +
-                " had died; " + counts};
-  return {name, false, "in order: " + counts};
+    return finding{name, false,
+                   "cleared away " + std::to_string(healed) +
+                       (healed == 1 ? " participant that" : " participants that") + " had died; " + counts};
+  return finding{name, false, "in order: " + counts};
 }
 
 }  // namespace
@@ -58,19 +69,31 @@ finding examine(const std::string& name, const location& where) {
 int create(const request& options) {
   location where;
   if (!location_of(options, where)) return exit_usage;
-  core gate;
+  const auto exists = [&] {  // should it come or go in between, what is said of it is of a moment ago
+    core there;
+    return !there.open(options.name(), 0, where);
+  };
+  const bool existed = exists();
   const int slots = options.slots() == 0 ? 1 : options.slots();
-  if (const gate_failure failure = gate.open(options.name(), slots, where)) {
+  core gate;
+  const gate_failure failure = existed && options.slots() == 0
+                                   ? gate.open(options.name(), 0, where)
+                                   : open_with_size({options.name(), slots, 0}, where, gate);
+  if (failure) {
     complain(failure, options);
-    return failure.code == gate_errc::bad_name ? exit_usage : exit_failed;
+    return exit_failed;
   }
-  if (gate.slots() != slots) {
-    complain("gate '" + options.name() + "' exists and was resized to " + std::to_string(gate.slots()) +
-             " slots; change it: kgate resize" + gate_arguments(options, options.name()) + " -k " +
+  if (options.slots() != 0 && gate.slots() != slots) {
+    complain("gate '" + options.name() + "' exists and was resized to " + slots_text(gate.slots()) + ", not " +
+             std::to_string(slots) + "; change it: kgate resize" + gate_arguments(options, options.name()) + " -k " +
              std::to_string(slots));
     return exit_failed;
   }
-  report(options, "created", std::to_string(slots) + " slots, " + gate.file().path());
+  if (existed) compare_with_options(options, options.gates.front(), gate);
+  const std::string path = gate.file().path();
+  report(options, existed ? "exists" : "created",
+         (existed ? "exists already: " : "created: ") + slots_text(gate.slots()) + ", " + path,
+         {{"slots", gate.slots()}, {"path", json_text(path)}});
   return exit_ok;
 }
 
@@ -92,19 +115,17 @@ int resize(const request& options) {
     complain("gate '" + options.name() + "' was removed");
     return exit_failed;
   }
-  report(options, "resized", std::to_string(options.slots()) + " slots (before: " + std::to_string(before) + ")");
+  report(options, "resized", slots_text(options.slots()) + " (before: " + std::to_string(before) + ")");
   return exit_ok;
 }
 
 int remove(const request& options) {
-  location where;
-  where.directory = options.dir;
   core gate;
-  const gate_failure failure = open_existing(options.name(), where, gate);
+  const gate_failure failure = open_existing(options.name(), options, gate);
   const bool unreadable = failure.code == gate_errc::not_a_gate || failure.code == gate_errc::damaged;
   if (failure && !(options.force && unreadable)) {
     complain(failure, options);
-    return failure.code == gate_errc::bad_name ? exit_usage : exit_failed;
+    return exit_failed;
   }
   const gate_failure refused =
       failure ? remove_unreadable(path_of(directory_of(options), options.name())) : gate.remove(options.force);
@@ -125,8 +146,6 @@ int remove(const request& options) {
 
 int doctor(const request& options) {
   const std::string directory = directory_of(options);
-  location where;
-  where.directory = options.dir;
   std::vector<std::string> names;
   if (options.named)
     names.push_back(options.name());
@@ -140,17 +159,19 @@ int doctor(const request& options) {
   document["swept"] = swept;
   json_value& findings = document["findings"] = json_value::array();
   for (const std::string& name : names) {
-    const finding found = examine(name, where);
-    wrong += found.wrong ? 1 : 0;
-    findings.push_back({{"gate", found.gate}, {"ok", !found.wrong}, {"finding", json_text(found.text)}});
-    out += found.gate + ": " + found.text + "\n";
+    const std::optional<finding> found = examine(name, options);
+    if (!found) continue;
+    wrong += found->wrong ? 1 : 0;
+    findings.push_back({{"gate", found->gate}, {"ok", !found->wrong}, {"finding", json_text(found->text)}});
+    out += found->gate + ": " + displayable(found->text) + "\n";
   }
   if (swept > 0)
-    out += directory + ": removed " + std::to_string(swept) + " left-over file" + (swept == 1 ? "" : "s") + "\n";
+    out += displayable(directory) + ": removed " + std::to_string(swept) + " left-over file" + (swept == 1 ? "" : "s") +
+           "\n";
   if (options.json)
     print_json(document);
   else
-    print(out.empty() ? "no gates in " + directory + "\n" : out);
+    print(out.empty() ? "no gates in " + displayable(directory) + "\n" : out);
   return wrong == 0 ? exit_ok : exit_failed;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "gate/location.hpp"
 #include "tools/common/numbers.hpp"
 #include "tools/kgate/spec.hpp"
 
@@ -45,21 +46,6 @@ std::size_t distance(std::string_view a, std::string_view b) {
         d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   return d[a.size()][b.size()];
-}
-
-/// "; did you mean 'status'?", or nothing if no word is near.
-std::string suggestion(std::string_view given, const std::vector<std::string_view>& words, const char* before) {
-  std::string_view best;
-  std::size_t nearest = given.size() < 4 ? 2 : 3;
-  for (const std::string_view word : words) {
-    const bool begins = given.size() >= 3 && word.substr(0, given.size()) == given;
-    const std::size_t far = begins ? 0 : distance(given, word);
-    if (far < nearest) {
-      nearest = far;
-      best = word;
-    }
-  }
-  return best.empty() ? std::string() : "; did you mean '" + (before + std::string(best)) + "'?";
 }
 
 /// One reading of a command line.
@@ -183,7 +169,7 @@ class reader {
   static const char* expected_of(option_id id) {
     switch (id) {
       case name:
-        return "1 to 64 of A-Z a-z 0-9 . _ -";
+        return "1 to 64 of A-Z a-z 0-9 . _ - that begin with a letter or digit";
      case slots:
       case weight:
         return "a number from 1 to 4095";
@@ -215,7 +201,7 @@ class reader {
   bool take_value(const option_row& row, const char* argument) {
     switch (row.id) {
       case name:
-        if (*argument == '\0') return false;
+        if (!detail::gates::valid_name(argument)) return false;
         if (std::any_of(out_.gates.begin(), out_.gates.end(),
                         [&](const gate_request& g) { return g.name == argument; }))
           return fail(std::string("gate '") + argument + "' is named twice");
@@ -303,6 +289,10 @@ class reader {
       if (out_.gates.front().*number != 0) return fail(std::string(word) + " is given twice");
       out_.gates.front().*number = given;
     }
+    for (const gate_request& one : out_.gates)
+      if (one.slots != 0 && one.weight > one.slots)
+        return fail("--weight " + std::to_string(one.weight) + " is more than the --slots " +
+                    std::to_string(one.slots) + " of gate '" + one.name + "'");
     return true;
   }
 
@@ -343,7 +333,22 @@ class reader {
 
 }  // namespace
 
+std::string suggestion(std::string_view given, const std::vector<std::string_view>& words, const char* before) {
+  std::string_view best;
+  std::size_t nearest = given.size() < 4 ? 2 : 3;
+  for (const std::string_view word : words) {
+    const bool begins = given.size() >= 3 && word.substr(0, given.size()) == given;
+    const std::size_t far = begins ? 0 : distance(given, word);
+    if (far < nearest) {
+      nearest = far;
+      best = word;
+    }
+  }
+  return best.empty() ? std::string() : "; did you mean '" + (before + std::string(best)) + "'?";
+}
+
 bool parse(int argc, char** argv, request& out, std::string& problem) {
+  out.line = {argv, static_cast<std::size_t>(argc)};
   return reader(argc, argv, out, problem).read();
 }
 

@@ -36,7 +36,7 @@ void sleep_until_an_end(const std::vector<participant>& present) {
   for (const pollfd& one : watched) close(one.fd);
 }
 
-/// Waits until `done` says so of what it sees: 0 or an exit code.
+/// Waits until `done` says so of what it sees: 0, or an exit code and why has been said.
 template <class Done>
 int wait_until(const request& options, core& gate, Done done) {
   const std::int64_t deadline =
@@ -45,7 +45,10 @@ int wait_until(const request& options, core& gate, Done done) {
     gate.heal_all();
     snapshot seen = take_snapshot(gate.cells().map());
     if (seen.settled && done(seen)) return exit_ok;
-    if (seen.retired) return exit_ok;  // removed: nobody will enter it again
+    if (seen.retired) {  // those inside stay inside a gate that nobody sees any more, and so does what becomes of them
+      complain("gate '" + options.name() + "' was removed while somebody was inside or waited");
+      return exit_lost;
+    }
     if (now_ns() >= deadline) return exit_timed_out;
     std::vector<participant> present = std::move(seen.holders);
     present.insert(present.end(), seen.waiters.begin(), seen.waiters.end());

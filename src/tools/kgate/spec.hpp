@@ -99,6 +99,7 @@ struct gate_request {
 
 /// A command line that was understood.
 struct request {
+  std::span<char* const> line;  ///< all of it, with the name of the program
   const command_row* command = nullptr;
   bool help = false;
   bool help_long = false;
@@ -136,6 +137,9 @@ struct request {
 
 /// Fills in `out`, or says what is wrong.
 bool parse(int argc, char** argv, request& out, std::string& problem);
+
+/// "; did you mean 'status'?", or nothing if none of the words is near. `before` stands before the word.
+std::string suggestion(std::string_view given, const std::vector<std::string_view>& words, const char* before);
 
 std::string help_text(const command_row* command, bool in_full);
 std::string manual_page(const command_row& command);

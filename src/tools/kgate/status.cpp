@@ -18,14 +18,16 @@ using namespace detail::gates;
 
 namespace {
 
-view view_of(const std::string& name, const location& where) {
+view view_of(const std::string& name, const request& options) {
   view out{name, {}, {}};
   core gate;
-  out.failure = open_existing(name, where, gate);
+  out.failure = open_existing(name, options, gate);
   if (!out.failure) {
     gate.heal_all();
     out.seen = take_snapshot(gate.cells().map(), &gate.file().locks());
   } else if (out.failure.code == gate_errc::no_permission) {
+    location where;
+    where.directory = options.dir;
     segment file;
     if (const gate_failure failure = file.open_read_only(name, where)) return out;
     out.failure = {};
@@ -153,15 +155,13 @@ std::string paint::operator()(const char* code, const std::string& text) const {
 }
 
 std::vector<view> gate_views(const request& options) {
-  location where;
-  where.directory = options.dir;
   std::vector<view> out;
   if (options.named) {
-    out.push_back(view_of(options.name(), where));
+    out.push_back(view_of(options.name(), options));
     return out;
   }
   for (const std::string& name : names_in(directory_of(options))) {
-    out.push_back(view_of(name, where));
+    out.push_back(view_of(name, options));
     if (out.back().failure.code == gate_errc::not_found) out.pop_back();  // removed since it was listed
   }
   return out;

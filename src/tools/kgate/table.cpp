@@ -12,7 +12,8 @@ namespace {
 using enum option_id;
 
 constexpr std::array options{
-    option_row{name, 'n', "name", "NAME", "the gate; 1 to 64 of A-Z a-z 0-9 . _ - (default: \"default\")"},
+    option_row{name, 'n', "name", "NAME",
+               "the gate; 1 to 64 of A-Z a-z 0-9 . _ - that begin with a letter or digit (default: \"default\")"},
     option_row{slots, 'k', "slots", "K",
                "how many may be inside, 1 to 4095, if the gate is created (default: 1). A gate that exists must have "
                "been created with as many, or resized since"},
@@ -55,26 +56,26 @@ constexpr const char* name_or_all = "the gate (default: all gates of the directo
 constexpr const char* name_needed = "the gate; must be given";
 constexpr const char* directory_looked_at = "the directory of the gates (default: $KGATE_DIR, or one of your own)";
 
-constexpr std::array run_options{
-    option_use{name,
-               "the gate; 1 to 64 of A-Z a-z 0-9 . _ - (default: \"default\"). Given several times: all of these "
-               "gates or none, each -k and -w for the gate named before it"},
-    option_use{slots},
-    option_use{weight},
-    option_use{timeout},
-    option_use{try_once},
-    option_use{timeout_code},
-    option_use{time_limit},
-    option_use{grace},
-    option_use{exec},
-    option_use{existing},
-    option_use{show_arguments},
-    option_use{dir},
-    option_use{mode},
-    option_use{group},
-    option_use{overtake},
-    option_use{quiet},
-    option_use{help}};
+constexpr std::array run_options{option_use{name,
+                                            "the gate; 1 to 64 of A-Z a-z 0-9 . _ - that begin with a letter or digit "
+                                            "(default: \"default\"). Given several times: all of these "
+                                            "gates or none, each -k and -w for the gate named before it"},
+                                 option_use{slots},
+                                 option_use{weight},
+                                 option_use{timeout},
+                                 option_use{try_once},
+                                 option_use{timeout_code},
+                                 option_use{time_limit},
+                                 option_use{grace},
+                                 option_use{exec},
+                                 option_use{existing},
+                                 option_use{show_arguments},
+                                 option_use{dir},
+                                 option_use{mode},
+                                 option_use{group},
+                                 option_use{overtake},
+                                 option_use{quiet},
+                                 option_use{help}};
 constexpr std::array hold_options{
     option_use{name},         option_use{slots}, option_use{weight},   option_use{timeout},  option_use{try_once},
     option_use{timeout_code}, option_use{fd},    option_use{path},     option_use{existing}, option_use{dir},
@@ -86,7 +87,7 @@ constexpr std::array jobserver_options{
     option_use{try_once}, option_use{timeout_code}, option_use{existing}, option_use{show_arguments},
     option_use{dir},      option_use{quiet},        option_use{help}};
 constexpr std::array create_options{option_use{name, name_needed},
-                                    option_use{slots, "how many may be inside, 1 to 4095 (default: 1)"},
+                                    option_use{slots, "how many may be inside, 1 to 4095 (default: 1, or as it is)"},
                                     option_use{dir},
                                     option_use{mode},
                                     option_use{group},
@@ -209,8 +210,9 @@ constexpr std::array commands{
         operand_rule::command, name_rule::optional, jobserver_options, jobserver_examples},
     command_row{
         "create", "", "create a gate",
-        "Creates a gate before anybody uses it. If it exists with the same number of slots nothing is done; with "
-        "another one it is an error.",
+        "Creates a gate before anybody uses it. If it exists with the same number of slots, or none is given, nothing "
+        "is done, and said; with another number it is an error. Options that an existing gate does not take over are "
+        "named.",
         operand_rule::none, name_rule::required, create_options, create_examples},
     command_row{
         "status", "", "show who is inside and who waits",
@@ -265,15 +267,18 @@ constexpr std::array commands{
 
 constexpr std::array exits{
     exit_row{exit_ok, "done; run: the command ended with 0"},
-    exit_row{exit_failed, "all but run, hold and jobserver: it could not be done, or something is wrong"},
+    exit_row{exit_failed,
+             "all but run, hold and jobserver: it could not be done, something is wrong, or what was printed could not "
+             "be written"},
     exit_row{exit_usage, "the command line was not understood"},
     exit_row{exit_lost,
              "the gate was removed, damaged or made smaller than the weight, the waiter cancelled, or the slot lost, "
-             "before the command could start"},
+             "before the command could start; wait, drain: the gate was removed while somebody was inside or waited"},
     exit_row{exit_refused, "--try: no slot was free"},
     exit_row{exit_time_limit, "run --time-limit: the command was ended because it ran too long"},
     exit_row{exit_timed_out, "--timeout: no slot became free in time; wait, drain: it took longer"},
-    exit_row{exit_error, "run, hold, jobserver: kgate itself failed and the command was not started"},
+    exit_row{exit_error,
+             "run, hold, jobserver: kgate itself failed, and the command was not started or no slot is held"},
     exit_row{exit_cannot_run, "run, jobserver: the command was found but could not be started"},
     exit_row{exit_not_found, "run, jobserver: there is no such command"},
     exit_row{exit_signal, "plus n, as a shell shows it: the command was ended by signal n, and so was kgate"},

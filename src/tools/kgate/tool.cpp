@@ -72,11 +72,19 @@ void expect_truncation(int code) {
 }
 
 void complain(std::string_view text) {
-  const std::string line = "kgate: " + std::string(text) + "\n";
+  const std::string line = "kgate: " + displayable(text) + "\n";
   if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;
 }
 
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+bool flush_output() {
+  static bool failed = false;
+  if (!failed && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  if (!failed) complain("cannot write to standard output");
+  failed = true;
+  return false;
+}
 
 bool location_of(const request& options, detail::gates::location& out) {
   out.directory = options.dir;
@@ -124,20 +132,25 @@ void complain(const gate_failure& failure, const request& options) {
     const std::string with = gate_arguments(options, text.substr(name + 4, end - name - 4));
     text.replace(name, end - name, with);
   }
-  complain(displayable(text));
+  complain(text);
 }
 
-gate_failure open_existing(const std::string& name, const detail::gates::location& where, detail::gates::core& gate) {
+std::string no_such_gate(const request& options, const std::string& name) {
+  const std::string directory = directory_of(options);
+  const std::vector<std::string> names = detail::gates::names_in(directory);
+  return "there is no gate '" + name + "' in " + directory + suggestion(name, {names.begin(), names.end()}, "");
+}
+
+gate_failure open_existing(const std::string& name, const request& options, detail::gates::core& gate) {
+  detail::gates::location where;
+  where.directory = options.dir;
   gate_failure failure = gate.open(name, 0, where);
-  if (failure.code == gate_errc::not_found)
-    failure.text = "there is no gate '" + name + "' in " + detail::gates::directory_of(where);
+  if (failure.code == gate_errc::not_found) failure.text = no_such_gate(options, name);
   return failure;
 }
 
 bool open_existing(const request& options, detail::gates::core& gate) {
-  detail::gates::location where;
-  where.directory = options.dir;
-  const gate_failure failure = open_existing(options.name(), where, gate);
+  const gate_failure failure = open_existing(options.name(), options, gate);
   if (failure) complain(failure, options);
   return !failure;
 }

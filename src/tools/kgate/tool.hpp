@@ -35,11 +35,13 @@ int doctor(const request& options);
 /// `code`.
 void expect_truncation(int code);
 
-/// To standard error, with "kgate: " before it.
+/// To standard error, with "kgate: " before it, fit for a terminal.
 void complain(std::string_view text);
 /// The same for what a gate says; lines to copy get the directory that was given.
 void complain(const gate_failure& failure, const request& options);
 void print(std::string_view text);
+/// Whether all that was printed has arrived; says so if not.
+bool flush_output();
 
 /// " -n NAME", and " --dir DIR" if a directory was given: for lines to copy.
 std::string gate_arguments(const request& options, std::string_view name);
@@ -48,8 +50,10 @@ std::string gate_arguments(const request& options, std::string_view name);
 bool location_of(const request& options, detail::gates::location& out);
 std::string directory_of(const request& options);
 
+/// "there is no gate 'gup' in DIR", and what it may have been meant to be.
+std::string no_such_gate(const request& options, const std::string& name);
 /// Opens a gate that must exist.
-gate_failure open_existing(const std::string& name, const detail::gates::location& where, detail::gates::core& gate);
+gate_failure open_existing(const std::string& name, const request& options, detail::gates::core& gate);
 /// The same for the one that was named: false if it cannot be opened, which has been said.
 bool open_existing(const request& options, detail::gates::core& gate);
 

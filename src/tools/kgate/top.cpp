@@ -84,7 +84,7 @@ std::vector<view_line> all_lines(const request& options, const std::vector<view>
     else
       for (view_line& line : lines_of(gate, sort)) lines.push_back(std::move(line));
   }
-  if (lines.empty()) lines.push_back({"no gates in " + directory_of(options)});
+  if (lines.empty()) lines.push_back({"no gates in " + displayable(directory_of(options))});
   return lines;
 }
 
@@ -234,9 +234,7 @@ bool confirmed(live_view& shown, keyboard& keys, const std::string& question) {
 
 /// Opens the gate of a line; says why not at the bottom of the screen.
 bool open_gate_of(const request& options, live_view& shown, const view_line& line, core& gate) {
-  location where;
-  where.directory = options.dir;
-  const gate_failure failure = open_existing(line.gate->name, where, gate);
+  const gate_failure failure = open_existing(line.gate->name, options, gate);
   if (failure) shown.say(displayable(failure.text));
   return !failure;
 }

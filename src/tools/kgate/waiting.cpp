@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cmath>
 #include <initializer_list>
+#include <memory>
 
 #include "tools/common/terminal.hpp"
 #include "tools/common/text.hpp"
@@ -21,6 +22,9 @@ using namespace detail::gates;
 namespace {
 
 constexpr std::size_t command_bytes_max = sizeof(identity::command) - 1;
+
+/// How often a gate that others remove is opened or created again.
+constexpr int tries_max = 1000;
 
 /// Shows the place in the queue on a terminal, a few times a second.
 struct queue_line {
@@ -71,7 +75,9 @@ class interruptible_wait {
   static int came() { return signal_seen; }
 
  private:
-  static constexpr int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  /// All that would end the process and that others may send for a reason.
+  static constexpr int endings[] = {SIGINT,  SIGTERM,   SIGHUP,  SIGQUIT, SIGPIPE, SIGALRM, SIGUSR1,  SIGUSR2,
+                                    SIGPROF, SIGVTALRM, SIGXCPU, SIGXFSZ, SIGPOLL, SIGPWR,  SIGSTKFLT};
 
   static void on_signal(int number) {
     const int error = errno;
@@ -125,8 +131,10 @@ int failed_entry(entry why, const request& options, const gate_request& asked) {
   return exit_error;
 }
 
-/// A gate that exists keeps what it was created with: whoever asks for something else learns of it.
+}  // namespace
+
 void compare_with_options(const request& options, const gate_request& asked, core& gate) {
+  if (options.overtake < 0 && options.mode < 0 && options.group.empty()) return;
   static std::vector<std::string> compared;  // `kgate hold` opens its gate twice
   if (std::find(compared.begin(), compared.end(), asked.name) != compared.end()) return;
   compared.push_back(asked.name);
@@ -147,14 +155,7 @@ void compare_with_options(const request& options, const gate_request& asked, cor
     complain(start + "--group " + options.group + " changes nothing, its group is " + std::to_string(there.st_gid));
 }
 
-/// A size that somebody asks for replaces one that nobody had asked for.
-gate_failure resize_default(core& gate, const gate_request& asked) {
-  membership mine;
-  if (gate_failure failure = gate.join("kgate", mine)) return failure;
-  gate.resize(mine, asked.slots);
-  gate.part(mine);
-  return {};
-}
+namespace {
 
 /// Enters the gate, with signals and a line on the terminal if it is likely to have to wait.
 entry enter(const request& options, std::int64_t deadline_ns, held_slot& out, word& became) {
@@ -173,8 +174,19 @@ entry enter(const request& options, std::int64_t deadline_ns, held_slot& out, wo
   return out.gate.enter(out.member, permits, how, became);
 }
 
-std::optional<int> acquire_one(const request& options, std::int64_t deadline_ns, held_slot& out) {
+/// Whether the gate was removed before this process queued up: for who comes now it is a gate that never was. One that
+/// waited is turned away instead.
+bool was_gone_before(held_slot& one) {
+  mapped_cells& cells = one.gate.cells();
+  return cells.word().operation() == op::retired &&
+         cells.map().lines[one.member.number].queued_ns.load(std::memory_order_relaxed) == 0;
+}
+
+/// Takes the slots of one gate; an exit code if they cannot be had. With `again`, nothing is said and it is set instead
+/// if the gate was removed meanwhile.
+std::optional<int> acquire_once(const request& options, std::int64_t deadline_ns, held_slot& out, bool* again) {
   const gate_request& asked = out.asked;
+  const auto is_gone = [&] { return again != nullptr && (*again = was_gone_before(out)); };
   if (const int code = open_gate(options, asked, out.gate)) return code;
   out.path = out.gate.file().path();
   const int slots = out.gate.slots();
@@ -185,11 +197,13 @@ std::optional<int> acquire_one(const request& options, std::int64_t deadline_ns,
     return exit_usage;
   }
   if (const gate_failure failure = out.gate.join(shown_command(options), out.member)) {
+    if (is_gone()) return exit_lost;
     complain(failure, options);
     return exit_error;
   }
   out.lock_fd = out.gate.file().locks().open_for_command();
   if (out.lock_fd < 0) {
+    if (is_gone()) return exit_lost;
     complain(system_failure("cannot open the lock files of gate '" + asked.name + "'", errno), options);
     return exit_error;
   }
@@ -201,6 +215,7 @@ std::optional<int> acquire_one(const request& options, std::int64_t deadline_ns,
     if (result == entry::entered) out.gate.leave(out.member, became);
     return exit_signal + interruptible_wait::came();
   }
+  if (result == entry::removed && is_gone()) return exit_lost;
   if (result != entry::entered) return failed_entry(result, options, asked);
   out.entered_ns = static_cast<std::uint64_t>(now_ns());
   out.waited_ns = out.entered_ns - static_cast<std::uint64_t>(began);
@@ -211,6 +226,19 @@ std::optional<int> acquire_one(const request& options, std::int64_t deadline_ns,
   if (whole && out.token != 0) return std::nullopt;
   out.leave();
   return failed_entry(entry::damaged, options, asked);
+}
+
+/// The same, with a gate that is opened or created anew as often as it is removed in between.
+std::optional<int> acquire_one(const request& options, std::int64_t deadline_ns, held_slot& out) {
+  for (int tries = 0;; ++tries) {
+    bool again = false;
+    const std::optional<int> code = acquire_once(options, deadline_ns, out, tries < tries_max ? &again : nullptr);
+    if (!again) return code;
+    if (out.lock_fd >= 0) close(out.lock_fd);
+    const gate_request asked = out.asked;
+    std::destroy_at(&out);  // a gate cannot be moved
+    std::construct_at(&out)->asked = asked;
+  }
 }
 
 }  // namespace
@@ -242,28 +270,48 @@ int refusal_code(const request& options) {
   return options.try_once ? exit_refused : exit_timed_out;
 }
 
+gate_failure open_with_size(const gate_request& asked, const location& where, core& gate) {
+  for (int tries = 0;; ++tries) {
+    gate_failure failure = gate.open(asked.name, asked.slots, where);
+    if (failure.code != gate_errc::wrong_slots || tries == tries_max) return failure;
+    core there;
+    gate_failure other = there.open(asked.name, 0, where);
+    if (other.code == gate_errc::not_found) continue;
+    if (other) return other;
+    if (there.cells().map().header.default_size == 0) return failure;
+    membership mine;
+    other = there.join("kgate", mine);
+    if (other && there.cells().word().operation() != op::retired) return other;
+    if (other) continue;
+    there.resize(mine, asked.slots);
+    there.part(mine);
+  }
+}
+
 int open_gate(const request& options, const gate_request& asked, core& gate) {
   location where;
   if (!location_of(options, where)) return exit_usage;
-  gate_failure failure = gate.open(asked.name, options.existing ? 0 : asked.slots, where);
-  if (failure.code == gate_errc::not_found && asked.slots == 0 && !options.existing) {
+  gate_failure failure =
+      options.existing || asked.slots == 0 ? gate.open(asked.name, 0, where) : open_with_size(asked, where, gate);
+  for (int tries = 0; failure.code == gate_errc::not_found && asked.slots == 0 && !options.existing; ++tries) {
+    if (asked.permits() > 1) {
+      complain("there is no gate '" + asked.name + "', and --weight " + std::to_string(asked.permits()) +
+               " is more than the one slot it would be created with; say how many it shall have: -k K");
+      return exit_usage;
+    }
     where.default_size = true;
     failure = gate.open(asked.name, 1, where);
-  }
-  if (failure.code == gate_errc::wrong_slots) {
-    core there;
-    if (!there.open(asked.name, 0, where) && there.cells().map().header.default_size != 0 &&
-        !(failure = resize_default(there, asked)))
-      failure = gate.open(asked.name, asked.slots, where);
+    if (failure.code != gate_errc::wrong_slots || tries == tries_max) break;
+    failure = gate.open(asked.name, 0, where);  // somebody else was faster, with a number: that gate will do
   }
   if (failure.code == gate_errc::not_found && options.existing)
-    failure.text = "there is no gate '" + asked.name + "'; create it: kgate create" +
-                   gate_arguments(options, asked.name) + " -k K";
+    failure.text =
+        no_such_gate(options, asked.name) + "; create it: kgate create" + gate_arguments(options, asked.name) + " -k K";
   if (failure) {
     complain(failure, options);
     return failure.code == gate_errc::bad_name ? exit_usage : exit_error;
   }
-  if (options.overtake >= 0 || options.mode >= 0 || !options.group.empty()) compare_with_options(options, asked, gate);
+  compare_with_options(options, asked, gate);
   return 0;
 }
 

@@ -38,6 +38,24 @@ class Documents(Case):
             self.assertLessEqual(max(map(len, text.stdout.split("Examples:")[0].splitlines())), 100, command)
         self.assertRegex(self.run_kgate("--version").stdout, r"\Akgate \d+\.\d+\.\d+\n\Z")
 
+    def test_what_cannot_be_written_is_a_failure(self):
+        self.run_kgate("create", "-n", "g")
+        for words in ("--help", "--version", "help run", "run --help", "status", "list --json", "stats", "top", "doctor", "pause -n g"):
+            for target in (">/dev/full", ">&-"):
+                done = subprocess.run(["sh", "-c", f"exec {KGATE} {words} {target}"], env=self.env, stderr=subprocess.PIPE, text=True, timeout=30)
+                self.assertEqual((done.returncode, done.stderr), (1, "kgate: cannot write to standard output\n"), (words, target))
+
+    def test_closed_descriptors_do_not_become_those_of_a_gate(self):
+        for closed in ("<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"):
+            for words in ("status", "run -n h -w 2 -- true", "run -n g -- true", "run -n g -- /no/such/command"):
+                subprocess.run(["sh", "-c", f"exec {KGATE} {words} {closed}"], env=self.env, capture_output=True, timeout=30)
+        for name in os.listdir(self.dir):
+            if name.endswith((".lock", ".run")):
+                self.assertEqual(os.path.getsize(os.path.join(self.dir, name)), 0, name)
+        inherited = subprocess.run(["sh", "-c", f"exec {KGATE} run -- ls /proc/self/fd 2>&- <&- | tr '\\n' ' '"], env=self.env,
+                                   capture_output=True, text=True, timeout=30)
+        self.assertNotIn("2 ", inherited.stdout.split("1 ")[1][:2])
+
     def test_defaults_are_those_of_the_command(self):
         self.assertIn('default: "default"', self.run_kgate("run", "-h").stdout)
         self.assertIn("default: all gates", self.run_kgate("status", "-h").stdout)

@@ -82,6 +82,15 @@ class Hold(Case):
         self.assertEqual(done.returncode, 1)
         self.assertIn("keeps no slot", done.stderr)
 
+    def test_a_slot_that_nobody_learns_of_is_not_kept(self):
+        for target in (">/dev/full", ">&-"):
+            done = self.script(self.OPEN + f'kgate hold -n g --fd 9 {target}; echo "code $?"; kgate status -n g --json; '
+                                           f'kgate hold -n g --path {target}; echo "code $?"; kgate hold -n g --fd 9')
+            code, status, path_code, slot = done.stdout.splitlines()
+            self.assertEqual((code, path_code, slot), ("code 125", "code 125", "0"), target)
+            self.assertIn('"holders":[]', status)
+            self.assertEqual(done.stderr.count("cannot write to standard output"), 2)
+
     def test_a_warning_is_given_once(self):
         begin = 'exec 9<"$(kgate hold -n g -k 1 --overtake 1 --path)" || exit 9\n'
         done = self.script(begin + "kgate hold -n g --overtake 2 --fd 9")

@@ -3,8 +3,9 @@
 """The kgate tool as users meet it: resize, remove and doctor."""
 import json
 import os
+import subprocess
 
-from tool import Case, main
+from tool import KGATE, Case, main
 
 
 class Maintenance(Case):
@@ -60,6 +61,29 @@ class Maintenance(Case):
         self.assertEqual(os.listdir(self.dir), [])
         self.assertEqual(self.run_kgate("run", "-n", "g", "-k", "7", "--", "true").returncode, 0)
         self.assertEqual(self.run_kgate("remove", "-n", "g").returncode, 0)
+
+    def test_runs_and_removals_at_once(self):
+        # A gate that is removed before a run has queued up is, for that run, a gate that never was.
+        script = f"for i in $(seq 150); do {KGATE} $0 -n g \"$@\" || echo $?; done"
+        commands = [("run", "--", "true"), ("run", "-k", "2", "--exec", "--", "true"), ("run", "--try", "-qE0", "--", "true"), ("create", "-k", "2"),
+                    ("remove",), ("remove",)]
+        loops = [subprocess.Popen(["sh", "-c", script, *words], env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                 for words in commands]
+        self.started += loops
+        for words, loop in zip(commands, loops):
+            out, said = loop.communicate(timeout=120)
+            if words[0] == "run":
+                self.assertEqual((words, out, said), (words, "", ""))
+
+    def test_a_gate_that_goes_while_the_doctor_looks_is_no_fault(self):
+        script = f"for i in $(seq 200); do {KGATE} create -n g$((i % 7)) >&- 2>&-; {KGATE} remove -n g$((i % 7)) >&- 2>&-; done"
+        changing = [subprocess.Popen(["sh", "-c", script], env=self.env, stderr=subprocess.DEVNULL) for _ in range(2)]
+        self.started += changing
+        while any(process.poll() is None for process in changing):
+            done = self.run_kgate("doctor")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        missing = self.run_kgate("doctor", "-n", "missing")
+        self.assertEqual(missing.returncode, 1)
 
     def test_one_that_was_let_in_before_a_forced_removal_runs(self):
         holder = self.hold("b")

@@ -87,6 +87,20 @@ class Queue(Case):
         self.run_kgate("resume", "-n", "g")
         self.assertEqual(waiter.wait(10), 0)
 
+    def test_a_gate_that_is_removed_meanwhile_was_not_drained(self):
+        for words in (("drain",), ("wait",)):
+            holder = self.hold("g")
+            ending = self.start(*words, "-n", "g")
+            time.sleep(0.2)
+            self.assertEqual(self.run_kgate("remove", "-n", "g", "--force").returncode, 0)
+            self.assertEqual(ending.wait(10), 121)
+            self.assertEqual(ending.stderr.read(), "kgate: gate 'g' was removed while somebody was inside or waited\n")
+            holder.terminate()
+            holder.wait()
+        # One that nobody uses any more was idle before it was removed.
+        self.run_kgate("create", "-n", "g")
+        self.run_kgate("wait", "-n", "g")
+
     def test_a_paused_gate_can_be_removed_and_mended(self):
         self.run_kgate("create", "-n", "g", "-k", "2")
         self.run_kgate("pause", "-n", "g")

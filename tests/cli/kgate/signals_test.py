@@ -1,30 +1,126 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The kgate tool as users meet it: signals, job control and the terminal's keys."""
+import ctypes
 import os
 import pty
+import shutil
 import signal
+import subprocess
 import sys
 import time
 
 from tool import KGATE, Case, Terminal, main
 
+# Of those that end a process: all but SIGKILL and SIGBUS are passed on, as kgate(7) says.
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE, signal.SIGALRM,
+          signal.SIGPROF, signal.SIGVTALRM, signal.SIGXCPU, signal.SIGXFSZ, signal.SIGIO, signal.SIGPWR)
+PASSED_ON = (*ENDING, signal.SIGWINCH, signal.SIGURG, signal.SIGABRT, signal.SIGSEGV, signal.SIGTRAP)
+
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(child) for child in file.read().split()]
+
+
+def name_of(pid):
+    with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+        return file.read().strip()
+
+
+def names_of_children(pid):
+    return [name_of(child) for child in children_of(pid)]
+
 
 class Signals(Case):
     # Signals are waited for and not handled: a handler of Python's runs late if its signal comes just before a sleep.
     SAY = "import signal,sys\n" \
-          "all={signal.SIGTERM,signal.SIGINT,signal.SIGHUP,signal.SIGQUIT,signal.SIGUSR1}\n" \
+          "all=set(signal.Signals)-{signal.SIGCHLD}\n" \
           "signal.pthread_sigmask(signal.SIG_BLOCK,all)\nprint('ready', flush=True)\nwait=30\n" \
           "while got := signal.sigtimedwait(all,wait): print(signal.Signals(got.si_signo).name, flush=True); wait=0.1\n" \
           "sys.exit(40)\n"
 
+    def start_listener(self, *runner, **more):
+        """A command that says which signals it gets, with the witness of its kgate in place."""
+        process = self.start(*runner, "--", sys.executable, "-c", self.SAY, **more)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        self.until(lambda: "signal-witness" in names_of_children(process.pid))
+        return process
+
     def test_signals_reach_the_command_once(self):
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1):
-            process = self.start("run", "--", sys.executable, "-c", self.SAY)
-            self.assertEqual(process.stdout.readline(), "ready\n")
+        for number in PASSED_ON:
+            process = self.start_listener("run")
             process.send_signal(number)
             self.assertEqual(process.wait(10), 40)
             self.assertEqual(process.stdout.read(), number.name + "\n")
+        self.assertEqual(self.gate()["holders"], [])
+
+    def test_signals_to_the_process_group_reach_the_command_once(self):
+        for runner in ("run",), ("jobserver",):
+            for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGCONT:
+                process = self.start_listener(*runner, process_group=0)
+                os.killpg(process.pid, number)
+                self.assertEqual(process.wait(10), 40)
+                self.assertEqual(process.stdout.read(), number.name + "\n", runner)
+
+    def test_each_of_two_signals_is_judged_by_itself(self):
+        # Each to the group, then to kgate alone, and the other way round: never lost, never twice.
+        for group_first in True, False:
+            process = self.start_listener("run", process_group=0)
+            for to_group in group_first, not group_first:
+                (os.killpg if to_group else os.kill)(process.pid, signal.SIGTERM)
+                self.assertEqual(process.stdout.readline(), "SIGTERM\n")
+            self.assertEqual(process.wait(10), 40)
+            self.assertEqual(process.stdout.read(), "")
+
+    def test_one_who_chooses_by_name_does_not_hit_the_witness(self):
+        if not shutil.which("pkill"):
+            self.skipTest("pkill is not installed")
+        process = self.start_listener("run", "-n", "by-name")
+        subprocess.run(["pkill", "-TERM", "-f", "run -n by-name"], check=True, timeout=10)
+        self.assertEqual(process.wait(10), 40)
+        self.assertEqual(process.stdout.read(), "SIGTERM\n")
+
+    def test_a_command_that_left_the_group_gets_its_signals_from_kgate(self):
+        process = self.start_listener("run", "--", "setsid", process_group=0)
+        os.killpg(process.pid, signal.SIGTERM)
+        self.assertEqual(process.wait(10), 40)
+        self.assertEqual(process.stdout.read(), "SIGTERM\n")
+
+    def test_a_witness_that_is_killed_or_stopped_harms_nobody(self):
+        for number in signal.SIGKILL, signal.SIGSTOP:
+            process = self.start_listener("run")
+            witness = next(pid for pid in children_of(process.pid) if name_of(pid) == "signal-witness")
+            os.kill(witness, number)
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(10), 40)
+            self.assertEqual(process.stdout.read(), "SIGTERM\n")
+            self.until(lambda: not os.path.exists(f"/proc/{witness}"))
+
+    def test_a_killed_kgate_leaves_no_witness(self):
+        process = self.start_listener("run")
+        witness = next(pid for pid in children_of(process.pid) if name_of(pid) == "signal-witness")
+        self.assertEqual(os.listdir(f"/proc/{witness}/fd"), ["0"])  # it keeps no pipe open
+        process.kill()
+        self.until(lambda: not os.path.exists(f"/proc/{witness}"))
+        os.kill(self.gate()["holders"][0]["command_pid"], signal.SIGKILL)
+
+    def test_an_alarm_set_before_is_for_the_command(self):
+        done = subprocess.run([sys.executable, "-c", "import os,signal,sys\nsignal.setitimer(signal.ITIMER_REAL, 0.3)\n"
+                               "os.execv(sys.argv[1], sys.argv[1:])", KGATE, "run", "--", "sleep", "60"], env=self.env, timeout=30)
+        self.assertEqual(done.returncode, -signal.SIGALRM)
+        self.assertEqual(self.gate()["holders"], [])
+
+    def test_a_queued_value_is_passed_on(self):
+        listener = "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK,{signal.SIGRTMIN})\nprint('ready',flush=True)\n" \
+                   "import ctypes,struct\nlibc=ctypes.CDLL(None)\nbuf=ctypes.create_string_buffer(128)\n" \
+                   "mask=(ctypes.c_ulong*16)()\nlibc.sigemptyset(mask)\nlibc.sigaddset(mask,int(signal.SIGRTMIN))\n" \
+                   "libc.sigwaitinfo(mask,buf)\nprint(struct.unpack_from('i',buf,24)[0])\n"
+        process = self.start("run", "--", sys.executable, "-c", listener)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        ctypes.CDLL(None).sigqueue(process.pid, int(signal.SIGRTMIN), ctypes.c_void_p(4711))
+        self.assertEqual(process.wait(10), 0)
+        self.assertEqual(process.stdout.read(), "4711\n")
 
     def test_interrupt_stops_a_loop_around_it(self):
         with Terminal(self, "bash --norc -i") as terminal:
@@ -99,13 +195,15 @@ class Signals(Case):
         self.until(lambda: state(child) == "S" and state(process.pid) == "S")
         self.assertEqual(len(self.gate()["holders"]), 1)
 
-    def test_a_waiter_that_is_terminated_leaves_the_queue(self):
+    def test_a_waiter_that_is_ended_by_a_signal_leaves_the_queue(self):
         self.hold()
-        waiter = self.start("run", "--", "true")
-        self.until(lambda: len(self.gate()["waiters"]) == 1)
-        waiter.terminate()
-        self.assertEqual(waiter.wait(10), -signal.SIGTERM)
-        self.until(lambda: len(self.gate()["waiters"]) == 0)
+        for number in ENDING:
+            waiter = self.start("run", "--", "true")
+            self.until(lambda: len(self.gate()["waiters"]) == 1)
+            waiter.send_signal(number)
+            self.assertEqual(waiter.wait(10), -number)
+            self.assertEqual(self.gate()["waiters"], [])
+        self.assertEqual(self.gate()["healed"], 0)  # none died in the queue
 
     def test_interrupt_from_a_terminal_arrives_once(self):
         pid, master = pty.fork()

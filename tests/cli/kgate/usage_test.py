@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The kgate tool as users meet it: what is said of command lines, sizes and gates that do not fit."""
+import json
 import os
 
 from tool import Case, main
@@ -53,16 +54,21 @@ class Usage(Case):
         self.assertEqual(self.gate("g")["slots"], 4)
 
     def test_create_and_existing(self):
-        self.refused("run", "-n", "g", "--existing", "--", "true", says="create it: kgate create -n g -k K", code=125)
+        self.refused("run", "-n", "g", "--existing", "--", "true", says=f"no gate 'g' in {self.dir}; create it: kgate create -n g -k K", code=125)
         self.assertEqual(self.run_kgate("create", "-n", "g", "-k", "2").returncode, 0)
         self.assertEqual(self.run_kgate("create", "-n", "g", "-k", "2").returncode, 0)
-        self.refused("create", "-n", "g", "-k", "3", says="has 2 slots, not 3", code=1)
+        self.refused("create", "-n", "g", "-k", "3", says="has 2 slots, not 3; leave the number out to use it as it is, or change it: kgate resize -n g -k 3", code=1)
         self.assertEqual(self.run_kgate("run", "-n", "g", "--existing", "--", "true").returncode, 0)
+        self.assertEqual(self.run_kgate("create", "-n", "g").stdout, f"g: exists already: 2 slots, {self.dir}/g.gate\n")
         self.run_kgate("resize", "-n", "g", "-k", "5")
-        self.refused("create", "-n", "g", "-k", "2", says="was resized to 5 slots; change it: kgate resize -n g -k 2", code=1)
+        self.refused("create", "-n", "g", "-k", "2", says="was resized to 5 slots, not 2; change it: kgate resize -n g -k 2", code=1)
 
     def test_what_an_existing_gate_cannot_take_over_is_said(self):
         self.run_kgate("run", "-n", "g", "-k", "1", "--overtake", "3", "--", "true")
+        done = self.run_kgate("create", "-n", "g", "--overtake", "4", "--mode", "0644")
+        self.assertEqual((done.returncode, done.stdout), (0, f"g: exists already: 1 slot, {self.dir}/g.gate\n"))
+        self.assertIn("--overtake 4 changes nothing, it has 3", done.stderr)
+        self.assertIn("mode 0644 changes nothing, it has 0600", done.stderr)
         done = self.run_kgate("run", "-n", "g", "--overtake", "4", "--", "echo", "inside")
         self.assertEqual((done.returncode, done.stdout), (0, "inside\n"))
         self.assertIn("--overtake 4 changes nothing, it has 3", done.stderr)
@@ -74,6 +80,43 @@ class Usage(Case):
                       ("resize", "-k", "2")):
             done = self.run_kgate(words[0], "-n", "g", *words[1:])
             self.assertEqual((done.returncode, done.stderr), (1, f"kgate: there is no gate 'g' in {self.dir}\n"), words)
+
+    def test_a_gate_of_a_similar_name_is_suggested(self):
+        self.run_kgate("create", "-n", "license")
+        for words in (("status",), ("drain",), ("remove",), ("doctor",)):
+            done = self.run_kgate(*words, "-n", "licence")
+            self.assertIn(f"there is no gate 'licence' in {self.dir}; did you mean 'license'?", done.stderr + done.stdout, words)
+        self.assertIn("did you mean 'license'?", self.run_kgate("run", "-n", "licence", "--existing", "--", "true").stderr)
+
+    def test_create_says_what_it_did(self):
+        self.assertEqual(self.run_kgate("create", "-n", "g", "-k", "2").stdout, f"g: created: 2 slots, {self.dir}/g.gate\n")
+        for name, done in (("g", "exists"), ("h", "created")):
+            self.assertEqual(json.loads(self.run_kgate("create", "-n", name, "-k", "2", "--json").stdout),
+                             {"schema": 1, "gate": name, "done": done, "slots": 2, "path": f"{self.dir}/{name}.gate"})
+        self.run_kgate("run", "-n", "small", "--", "true")  # of a size that nobody asked for
+        self.assertIn("exists already: 4 slots", self.run_kgate("create", "-n", "small", "-k", "4").stdout)
+
+    def test_a_weight_that_cannot_fit_creates_nothing(self):
+        self.refused("run", "-n", "x", "-w", "3", "-k", "2", "--", "true", says="--weight 3 is more than the --slots 2 of gate 'x'")
+        self.refused("run", "-n", "x", "-w", "3", "--", "true", says="say how many it shall have: -k K")
+        self.assertEqual(os.listdir(self.dir), [])
+
+    def test_bad_names_are_refused_by_every_command(self):
+        for name in ("", "a/b", ".hidden", "-x", "a b", "n" * 65, "\033[31m"):
+            for command in (("run", "true"), ("status",), ("wait",), ("remove",), ("doctor",), ("create",), ("pause",)):
+                done = self.run_kgate(command[0], f"--name={name}", *command[1:])
+                self.assertEqual((done.returncode, done.stdout), (120, ""), (command, name, done.stderr))
+                self.assertIn("--name wants 1 to 64 of A-Z a-z 0-9 . _ - that begin with a letter or digit", done.stderr)
+
+    def test_nothing_that_steers_a_terminal_is_echoed(self):
+        evil = "x\033]0;title\007\x9b31m\u202e"
+        self.run_kgate("create", "-n", "g")
+        for words in ((evil,), ("run", "--" + evil), ("run", "-n", evil, "true"), ("run", "-t", evil, "true"), ("run", "--", "./" + evil),
+                      ("status", evil), ("run", "--dir", "/no/" + evil, "true"), ("status", "--dir", "/no/" + evil), ("run", "--group", evil, "true"),
+                      ("doctor", "--dir", "/no/" + evil), ("create", "-n", "g", "--dir", self.dir + "/../" + evil)):
+            done = self.run_kgate(*words)
+            for character in "\033\007\x9b\u202e":
+                self.assertNotIn(character, done.stdout + done.stderr, words)
 
     def test_hints_keep_the_directory_and_name_the_gate(self):
         env = {k: v for k, v in self.env.items() if k != "KGATE_DIR"}
