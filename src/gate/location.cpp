@@ -89,8 +89,9 @@ gate_failure check_directory(const location& where, bool create) {
     return system_failure("cannot use " + directory, errno);
   }
   if (!S_ISDIR(there.st_mode) || there.st_uid != geteuid() || (there.st_mode & 022) != 0)
-    return {gate_errc::no_permission,
-            directory + " is not a directory that only you can write to; choose another one, for instance by KGATE_DIR"};
+    return {
+        gate_errc::no_permission,
+        directory + " is not a directory that only you can write to; choose another one, for instance by KGATE_DIR"};
   return {};
 }
 

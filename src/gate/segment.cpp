@@ -249,8 +249,7 @@ gate_failure segment::create(const std::string& name, int slots, const location&
   struct statfs file_system {};
   if (statfs(directory.c_str(), &file_system) != 0) {
     if (errno == ENOENT)
-      return {gate_errc::not_found,
-              "there is no directory " + directory + "; create it, or choose another one"};
+      return {gate_errc::not_found, "there is no directory " + directory + "; create it, or choose another one"};
     return system_failure("cannot use the directory " + directory, errno);
   }
   if (gate_failure failure = check_filesystem(directory, file_system)) return failure;
