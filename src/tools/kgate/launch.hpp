@@ -33,8 +33,8 @@ class prepared_command {
 };
 
 /// Signals that this process waits for while a command runs: all that can be blocked but SIGBUS, which has a handler
-/// (expect_truncation), and SIGTTIN and SIGTTOU, by which a terminal stops this process itself. Made before the command is started, which gets the mask
-/// and the action for SIGCHLD that were there before.
+/// (expect_truncation), and SIGTTIN and SIGTTOU, by which a terminal stops this process itself. Made before the command
+/// is started, which gets the mask and the action for SIGCHLD that were there before.
 class signal_watch {
  public:
   signal_watch();
