@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/byte_locks.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <mutex>
 #include <vector>
 
@@ -77,6 +79,12 @@ class kept_descriptors {
       if (kept == id && file_id::of(fd) == id) return fd;
     return -1;
   }
+  /// What follows exec has them, too.
+  void leave_open(file_id id) {
+    const std::lock_guard guard(mutex_);
+    for (const auto& [kept, fd] : kept_)
+      if (kept == id && file_id::of(fd) == id) fcntl(fd, F_SETFD, 0);
+  }
   void keep(file_id id, int fd) noexcept {
     try {
       const std::lock_guard guard(mutex_);
@@ -96,17 +104,29 @@ kept_descriptors& kept() {
   return *all;
 }
 
-/// Whether this process has a record lock on the file.
-bool has_own_lock(int fd) noexcept {
-  struct flock range {};
-  for (std::int64_t from = 0; from < std::int64_t{members_max};) {
-    if (!lock_call(fd, F_OFD_GETLK, F_WRLCK, from, 0, range)) return true;
-    if (range.l_type == F_UNLCK) return false;
-    if (range.l_pid == getpid()) return true;
-    if (range.l_len == 0) return false;
-    from = range.l_start + range.l_len;
+/// Whether this process has another descriptor of the file than this one. True as well if that cannot be found out.
+bool has_another_descriptor(int fd, file_id id) noexcept {
+  DIR* const listing = opendir("/proc/self/fd");
+  if (listing == nullptr) return true;
+  bool found = false;
+  while (const dirent* entry = readdir(listing)) {
+    struct stat there {};
+    const int number = std::atoi(entry->d_name);
+    if (!found && entry->d_name[0] != '.' && number != fd && number != dirfd(listing) && fstat(number, &there) == 0)
+      found = id_of(there) == id;
   }
-  return false;
+  closedir(listing);
+  return found;
+}
+
+/// Whether this process may have a record lock on the file, so that closing a descriptor of it would drop that. Asked
+/// with few calls, however many others have one: whoever has a lock still has the descriptor it was taken through, for
+/// closing it would have dropped the lock.
+bool may_have_own_lock(int fd, file_id id) noexcept {
+  struct flock range {};
+  if (!lock_call(fd, F_OFD_GETLK, F_WRLCK, 0, 0, range)) return true;
+  if (range.l_type == F_UNLCK) return false;
+  return range.l_pid == getpid() || has_another_descriptor(fd, id);
 }
 
 }  // namespace
@@ -177,6 +197,7 @@ void lock_file::unlink(const std::string& stem) noexcept {
 int lock_file::open(const std::string& stem, uid_t owner) {
   close();
   stem_ = stem;
+  opened_by_ = getpid();
   const int fd = open_owned(stem + ".lock", O_RDWR, owner, id_);
   if (fd < 0) return errno;
   asking_.store(fd);
@@ -186,6 +207,7 @@ int lock_file::open(const std::string& stem, uid_t owner) {
     close();
     return error;
   }
+  keeps_run_open_ = may_have_own_lock(run, run_id_);
   close_run(run);
   return 0;
 }
@@ -281,7 +303,7 @@ int lock_file::open_run() const noexcept {
 }
 
 void lock_file::close_run(int fd) const noexcept {
-  if (has_own_lock(fd))
+  if (keeps_run_open_)
     kept().keep(run_id_, fd);
   else
     ::close(fd);
@@ -301,7 +323,10 @@ int lock_file::open_for_command() const noexcept {
 }
 
 int lock_file::lock_for_command(int fd, unsigned i) const noexcept {
-  for (int other = kept().find(run_id_); other >= 0; other = kept().find(run_id_)) ::close(other);
+  if (getpid() == opened_by_)
+    kept().leave_open(run_id_);  // this process becomes the command, and its locks from before stay, too
+  else
+    for (int other = kept().find(run_id_); other >= 0; other = kept().find(run_id_)) ::close(other);
   fcntl(fd, F_SETFD, 0);
   struct flock range {};
   return lock_call(fd, F_SETLK, F_RDLCK, command_byte(i), 1, range) ? 0 : errno;

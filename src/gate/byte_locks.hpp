@@ -109,8 +109,9 @@ class lock_file {
   /// A descriptor of the .run file for the lock of a command, opened for reading, at a number that scripts do not use.
   /// -1 and errno if it cannot be had.
   int open_for_command() const noexcept;
-  /// In the process of the command, through that descriptor: takes the lock of member i. All other descriptors of the
-  /// file are closed first, for closing one later, or by exec, would drop the lock. 0 or an errno.
+  /// In the process of the command, through that descriptor: takes the lock of member i. Closing another descriptor of
+  /// the file later, or by exec, would drop the lock: so those are closed first, or left open where this process itself
+  /// becomes the command and may have locks of its own. 0 or an errno.
   int lock_for_command(int fd, unsigned i) const noexcept;
 
  private:
@@ -124,6 +125,8 @@ class lock_file {
   std::string stem_;
   file_id id_;
   file_id run_id_;
+  pid_t opened_by_ = 0;
+  bool keeps_run_open_ = false;  ///< this process may be a command with a lock, which closing a descriptor would drop
   std::atomic<int> asking_{-1};  ///< holds no lock: only for asking, and for opening the file again
   std::atomic<int> lost_{0};
 };

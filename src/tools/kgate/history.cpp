@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cmath>
 #include <ctime>
+#include <limits>
 
 namespace kgate::tool {
 
@@ -23,6 +24,15 @@ constexpr std::uint64_t hours_kept = 168;                    // a week
 constexpr std::uint64_t magic_number = 0x315453484554414BU;  // "KATEHST1"
 constexpr off_t first_record = 64;
 
+/// More than anything took since the clock began.
+constexpr std::uint64_t time_us_max = std::uint64_t{1} << 53;
+
+/// Stops at the greatest number there is.
+template <class Number>
+Number sum(Number a, Number b) {
+  return b > std::numeric_limits<Number>::max() - a ? std::numeric_limits<Number>::max() : static_cast<Number>(a + b);
+}
+
 std::string path_of_history(const std::string& directory, const std::string& gate) {
   return directory + "/." + gate + ".history";
 }
@@ -32,6 +42,14 @@ off_t offset_of(std::uint64_t index) { return first_record + static_cast<off_t>(
 constexpr std::uint64_t index_of_past = hours_kept;
 
 std::uint64_t this_hour() { return static_cast<std::uint64_t>(std::time(nullptr)) / 3600; }
+
+/// The record of an hour, or of the past; one of zeros if there is none that kgate can have written.
+history_record read_record(int fd, std::uint64_t index) {
+  history_record one{};
+  if (pread(fd, &one, sizeof one, offset_of(index)) != static_cast<ssize_t>(sizeof one)) return {};
+  const bool of_this_place = index == index_of_past ? one.hour == 0 : one.hour % hours_kept == index;
+  return of_this_place && one.hour <= this_hour() && one.consistent() ? one : history_record{};
+}
 
 bool is_history(int fd) {
   std::uint64_t number = 0;
@@ -65,11 +83,7 @@ class history_file {
 
   explicit operator bool() const { return fd_ >= 0; }
 
-  history_record read(std::uint64_t index) const {
-    history_record out{};
-    if (pread(fd_, &out, sizeof out, offset_of(index)) != static_cast<ssize_t>(sizeof out)) out = {};
-    return out;
-  }
+  history_record read(std::uint64_t index) const { return read_record(fd_, index); }
   void write(std::uint64_t index, const history_record& record) const {
     if (pwrite(fd_, &record, sizeof record, offset_of(index)) < 0) return;
   }
@@ -84,12 +98,17 @@ class history_file {
   bool prepare(const struct stat& gate) const {
     struct stat there {};
     if (fstat(fd_, &there) != 0 || !S_ISREG(there.st_mode) || there.st_nlink != 1) return false;
-    if (gate.st_ino != 0) {  // it was created just now
-      const bool shared = (there.st_gid == gate.st_gid || fchown(fd_, static_cast<uid_t>(-1), gate.st_gid) == 0) &&
-                          fchmod(fd_, gate.st_mode & 0777) == 0;
-      return shared && pwrite(fd_, &magic_number, sizeof magic_number, 0) == sizeof magic_number;
-    }
-    return is_history(fd_);
+    if (gate.st_ino != 0) share_like(gate, there);  // it was created just now
+    if (there.st_size != 0) return is_history(fd_);
+    return pwrite(fd_, &magic_number, sizeof magic_number, 0) ==
+           sizeof magic_number;  // the creator may have been killed
+  }
+  /// For whom the gate is. Without its group, as for one who is not in it, members of it are like all others.
+  void share_like(const struct stat& gate, const struct stat& there) const {
+    const mode_t mode = gate.st_mode & 0777;
+    const bool same_group = there.st_gid == gate.st_gid || fchown(fd_, static_cast<uid_t>(-1), gate.st_gid) == 0;
+    // A mode that cannot be set is the creator's own: then it alone records.
+    if (fchmod(fd_, same_group ? mode : (mode & 0707) | (mode & 07) << 3) != 0) return;
   }
   /// A stopped process may have the lock: a record is not worth waiting for long.
   bool lock() const {
@@ -139,14 +158,15 @@ void record_all(const std::vector<held_slot>& slots, bool ended) {
 void duration_record::add(std::uint64_t ns) {
   const std::uint64_t us = ns / 1000;
   const std::size_t group = us < 2 ? 0 : static_cast<std::size_t>(std::bit_width(us) - 1);
-  ++counts[std::min(group, time_classes - 1)];
-  total_us += us;
+  std::uint32_t& count = counts[std::min(group, time_classes - 1)];
+  count = sum(count, std::uint32_t{1});
+  total_us = sum(total_us, us);
   longest_us = std::max(longest_us, us);
 }
 
 void duration_record::add(const duration_record& other) {
-  for (std::size_t i = 0; i < time_classes; ++i) counts[i] += other.counts[i];
-  total_us += other.total_us;
+  for (std::size_t i = 0; i < time_classes; ++i) counts[i] = sum(counts[i], other.counts[i]);
+  total_us = sum(total_us, other.total_us);
   longest_us = std::max(longest_us, other.longest_us);
 }
 
@@ -154,6 +174,15 @@ std::uint64_t duration_record::count() const {
   std::uint64_t sum = 0;
   for (const std::uint32_t n : counts) sum += n;
   return sum;
+}
+
+bool duration_record::consistent() const {
+  std::size_t last = time_classes;
+  while (last > 0 && counts[last - 1] == 0) --last;
+  if (last == 0) return total_us == 0 && longest_us == 0;
+  const std::uint64_t least = last == 1 ? 0 : std::uint64_t{1} << (last - 1);
+  const bool longest_fits = longest_us >= least && (last == time_classes || longest_us < std::uint64_t{1} << last);
+  return longest_fits && longest_us < time_us_max && total_us >= longest_us && total_us / count() <= longest_us;
 }
 
 double duration_record::percentile(double share) const {
@@ -171,10 +200,14 @@ double duration_record::percentile(double share) const {
 }
 
 void history_record::add(const history_record& other) {
-  passages += other.passages;
-  refusals += other.refusals;
+  passages = sum(passages, other.passages);
+  refusals = sum(refusals, other.refusals);
   waited.add(other.waited);
   held.add(other.held);
+}
+
+bool history_record::consistent() const {
+  return waited.consistent() && held.consistent() && waited.count() == passages && held.count() <= passages;
 }
 
 void record_passages(const std::vector<held_slot>& slots) { record_all(slots, true); }
@@ -193,8 +226,7 @@ history read_history(const std::string& directory, const std::string& gate) {
   const bool ours = is_history(fd);
   const std::uint64_t hour = this_hour();
   for (std::uint64_t i = 0; ours && i <= index_of_past; ++i) {
-    history_record one{};
-    if (pread(fd, &one, sizeof one, offset_of(i)) != static_cast<ssize_t>(sizeof one)) continue;
+    const history_record one = read_record(fd, i);
     out.ever.add(one);
     if (i != index_of_past && one.hour != 0 && one.hour + hours_kept > hour) out.week.add(one);
   }

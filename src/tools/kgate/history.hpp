@@ -3,7 +3,8 @@
 
 /// What commands did at a gate in the last days, in a file of bounded size beside it: one record for each hour of a
 /// week, with classes of waiting and running times that double. Recorded after the slot has been given back, so nobody
-/// waits for it; a record that cannot be written is left out.
+/// waits for it; a record that cannot be written is left out. Whoever may write to the gate may write to the file: a
+/// record that no kgate writes is taken for none.
 
 #include <array>
 #include <cstdint>
@@ -25,6 +26,8 @@ struct duration_record {
   void add(std::uint64_t ns);
   void add(const duration_record& other);
   std::uint64_t count() const;
+  /// Whether such times can have been added.
+  bool consistent() const;
   /// The time within which a share of them was done, in seconds, at most a factor of two from the truth.
   double percentile(double share) const;
 };
@@ -36,6 +39,7 @@ struct history_record {
   duration_record waited, held;
 
   void add(const history_record& other);
+  bool consistent() const;
 };
 
 /// The commands held these slots and have ended.

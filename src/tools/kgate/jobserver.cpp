@@ -3,7 +3,7 @@
 //
 // The pipe of a jobserver does not tell who waits for a token. So one token is offered as long as it is not taken: when
 // it is, the next slot is queued for; when tokens come back, all but one are given back to the gate. An offer that
-// nobody takes while others wait at the gate is withdrawn for a while.
+// nobody takes while others wait at the gate is withdrawn for a while; `kgate run --try` waits that long for one.
 //
 // The slots are kept twice: by this process, and by a descriptor that the whole tree inherits (tree_locks). If this
 // process is killed, the tree goes on with the tokens it has, and these stay taken until it has ended.
@@ -27,7 +27,8 @@ using namespace detail::gates;
 
 namespace {
 
-constexpr int offer_ms = 50;       ///< how long a token is offered in vain before it is withdrawn, if others wait
+constexpr int offer_ms =
+    offer_ns_max / 2'000'000;      ///< how long a token is offered in vain before it is withdrawn, if others wait
 constexpr int withdrawn_ms = 200;  ///< how long before the next offer then
 
 /// Serves tokens until the command and all that hold tokens have ended.
@@ -98,6 +99,7 @@ class server {
     const std::int64_t now = now_ns();
     int tokens = pipe_.tokens();
     for (; tokens > 1 && pipe_.take(); --tokens) slots_.give_back();
+    slots_.show_offer(tokens > 0);
     if (tokens == 0) {
       offered_since_ = 0;
       slots_.want(now >= withdrawn_until_);

@@ -153,6 +153,13 @@ void token_slots::want(bool wanted) {
   changed_.notify_all();
 }
 
+void token_slots::show_offer(bool offered) {
+  const std::lock_guard guard(mutex_);
+  if (held_.empty() || offered == offered_) return;
+  offered_ = offered;
+  gate_.set_command(held_.back(), offered ? token_offered : token_in_use);
+}
+
 bool token_slots::give_back() {
   membership mine;
   {
@@ -160,6 +167,7 @@ bool token_slots::give_back() {
     if (held_.empty()) return false;
     mine = held_.back();
     held_.pop_back();
+    offered_ = false;
   }
   kept_.release(mine);  // first: should this process be killed in between, the number must not look taken
   word became;
@@ -219,6 +227,8 @@ void token_slots::acquire() {
     if (result == entry::entered) {
       kept_.keep(mine);
       held_.push_back(mine);
+      gate_.set_command(mine, token_offered);
+      offered_ = true;
       wanted_ = false;
       pipe_.put();
       continue;

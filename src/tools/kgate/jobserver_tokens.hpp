@@ -72,6 +72,8 @@ class token_slots {
 
   /// Whether one more token is wanted. A request that has not been granted is withdrawn.
   void want(bool wanted);
+  /// What others see of the slot that was taken last: whether its token is offered, or in use.
+  void show_offer(bool offered);
   /// One slot goes back to the gate. False if there is none.
   bool give_back();
   /// The command's own slot goes back to the gate.
@@ -94,6 +96,7 @@ class token_slots {
   detail::gates::membership* asking_member_ = nullptr;
   std::atomic<bool> cancelled_{false};
   std::vector<detail::gates::membership> held_, spare_;
+  bool offered_ = false;  ///< as shown
   std::thread thread_;
 };
 

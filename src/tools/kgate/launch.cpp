@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -21,14 +20,6 @@ namespace kgate::tool {
 using namespace detail::gates;
 
 namespace {
-
-/// KGATE_SLOT_NAME of a gate: letters and digits as they are, in capitals.
-std::string slot_variable(const std::string& name) {
-  std::string out = "KGATE_SLOT_";
-  for (const char c : name)
-    out += std::isalnum(static_cast<unsigned char>(c)) != 0 ? static_cast<char>(std::toupper(c)) : '_';
-  return out;
-}
 
 /// The slots in place of {slot} and {slot:NAME}; {{slot}} becomes {slot}.
 std::string with_slots(std::string_view word, const std::vector<held_slot>& slots) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
+#include <cctype>
 #include <cstring>
 #include <optional>
 
@@ -296,7 +297,19 @@ class reader {
     return true;
   }
 
+  /// Two gates of one command must not have the same variable.
+  bool check_variables() {
+    for (std::size_t i = 0; i < out_.gates.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (slot_variable(out_.gates[i].name) == slot_variable(out_.gates[j].name))
+          return fail("gates '" + out_.gates[j].name + "' and '" + out_.gates[i].name + "' would both have " +
+                      slot_variable(out_.gates[i].name) + "; use `kgate run -n " + out_.gates[j].name +
+                      " -- kgate run -n " + out_.gates[i].name + " -- COMMAND`, in this order everywhere");
+    return true;
+  }
+
   bool check() {
+    if (!check_variables()) return false;
     const std::string command = out_.command->name;
     const bool wants_command = out_.command->takes == operand_rule::command;
     if (wants_command && out_.words.empty())
@@ -345,6 +358,13 @@ std::string suggestion(std::string_view given, const std::vector<std::string_vie
     }
   }
   return best.empty() ? std::string() : "; did you mean '" + (before + std::string(best)) + "'?";
+}
+
+std::string slot_variable(std::string_view gate) {
+  std::string out = "KGATE_SLOT_";
+  for (const char c : gate)
+    out += std::isalnum(static_cast<unsigned char>(c)) != 0 ? static_cast<char>(std::toupper(c)) : '_';
+  return out;
 }
 
 bool parse(int argc, char** argv, request& out, std::string& problem) {

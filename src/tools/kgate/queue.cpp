@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "tools/kgate/json.hpp"
-#include "tools/kgate/tool.hpp"
+#include "tools/kgate/waiting.hpp"
 
 namespace kgate::tool {
 
@@ -16,9 +16,7 @@ using namespace detail::gates;
 
 namespace {
 
-bool is_process(const participant& who, int process) {
-  return who.process == process || who.command_process == process;
-}
+bool is_process(const participant& who, int process) { return who.process == process || command_of(who) == process; }
 
 /// Sleeps until one of the processes ends, or a while. Members of programs come and go without ending, and processes of
 /// other PID namespaces cannot be watched: so it is never long.
@@ -27,7 +25,7 @@ void sleep_until_an_end(const std::vector<participant>& present) {
   constexpr int while_ms = 50;
   std::vector<pollfd> watched;
   for (const participant& who : present) {
-    const int process = who.command_process != 0 ? who.command_process : who.process;
+    const int process = command_of(who) != 0 ? command_of(who) : who.process;
     if (watched.size() == watched_max) break;
     const long fd = syscall(SYS_pidfd_open, process, 0);
     if (fd >= 0) watched.push_back({static_cast<int>(fd), POLLIN, 0});

@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tools/kgate/waiting.hpp"
+
 namespace kgate::tool {
 
 using namespace detail::gates;
@@ -110,7 +112,7 @@ bool maps_lock_file(int process, const std::string& lock_file) {
 
 bool takes_part(core& gate, const participant& who, int process) {
   const std::string stem = lock_stem_of(gate.file().path(), gate.cells().map().header.id);
-  if (who.command_process == 0) return maps_lock_file(process, stem + ".lock");
+  if (command_of(who) == 0) return maps_lock_file(process, stem + ".lock");
   return locking_process(stem + ".run", who.member) == process ||
          keeps_by_descriptor(process, stem + ".run", who.member);
 }
@@ -118,7 +120,7 @@ bool takes_part(core& gate, const participant& who, int process) {
 }  // namespace
 
 std::string send_signal(core& gate, const participant& who, int number) {
-  const int process = who.command_process != 0 ? who.command_process : who.process;
+  const int process = command_of(who) != 0 ? command_of(who) : who.process;
   if (geteuid() != 0 && geteuid() != who.user) return "only its user, " + user_name(who.user) + ", and root may";
   if (process <= 1) return "it cannot be named here";
   // Opened before anything is asked: should the number be used again meanwhile, the answers are of another process, and

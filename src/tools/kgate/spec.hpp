@@ -89,6 +89,10 @@ const option_row& row_of(option_id id);
 /// What an option says in the help of a command.
 const char* help_of(const option_use& use);
 
+/// The variable in which a command finds its slots of one of several gates: KGATE_SLOT_NAME, with letters and digits of
+/// the name in capitals, and _ for the rest.
+std::string slot_variable(std::string_view gate);
+
 /// A gate as it was named on the command line.
 struct gate_request {
   std::string name;

@@ -11,6 +11,7 @@
 #include "tools/common/terminal.hpp"
 #include "tools/common/text.hpp"
 #include "tools/kgate/json.hpp"
+#include "tools/kgate/waiting.hpp"
 
 namespace kgate::tool {
 
@@ -61,7 +62,7 @@ json_value json_participant(const participant& who, bool inside) {
     out["position"] = who.position;
   }
   out["pid"] = who.process;
-  out["command_pid"] = who.command_process == 0 ? json_value(nullptr) : json_value(who.command_process);
+  out["command_pid"] = command_of(who) == 0 ? json_value(nullptr) : json_value(command_of(who));
   out["user"] = json_text(user_name(who.user));
   out["command"] = json_text(who.command);
   out["since"] = iso_time(who.since_ns);
@@ -108,7 +109,7 @@ std::string participant_line(const std::string& place, const participant& who, b
   const std::string_view state = who.alive ? state_of(who, inside) : "dead";
   const bool remarkable = state != "running" && state != "waiting";
   return "  " + padded(place, 5, true) + "  " + padded(std::to_string(who.process), 7, true) + "  " +
-         padded(who.command_process == 0 ? "-" : std::to_string(who.command_process), 7, true) + "  " +
+         padded(command_of(who) == 0 ? "-" : std::to_string(command_of(who)), 7, true) + "  " +
          padded(displayable(user_name(who.user)), 10) + "  " + padded(span_text(seconds_since(who.since_ns)), 7, true) +
          "  " + (who.weight > 1 ? "(weight " + std::to_string(who.weight) + ") " : "") + displayable(who.command) +
          (remarkable ? "  [" + std::string(state) + "]" : "");
@@ -127,8 +128,9 @@ void arrange(std::vector<participant>& participants, const std::string& sort) {
 }  // namespace
 
 const char* state_of(const participant& who, bool inside) {
-  if (is_stopped(who.command_process != 0 ? who.command_process : who.process, who.host)) return "stopped";
+  if (is_stopped(command_of(who) != 0 ? command_of(who) : who.process, who.host)) return "stopped";
   if (!inside) return "waiting";
+  if (who.command_process == token_offered) return "idle";
   return who.slot < 0 && who.command_process == 0 ? "starting" : "running";
 }
 

@@ -182,7 +182,9 @@ constexpr std::array commands{
         "are passed on, and if COMMAND dies of a signal, so does kgate.\n\n"
         "With several gates the slots are taken in the order of the gates' names, so that no two runs wait for each "
         "other; if one cannot be had, the others are given back. KGATE_NAME, KGATE_SLOT and {slot} are those of the "
-        "gate named first, {slot:NAME} and KGATE_SLOT_NAME those of each.\n\n"
+        "gate named first, {slot:NAME} and KGATE_SLOT_NAME those of each; in the variable the name is in capitals, "
+        "with _ for "
+        "all but letters and digits, and two gates for which it would be the same are refused.\n\n"
         "The slot stays taken while kgate or COMMAND lives, so killing kgate alone does not let another one in. It is "
         "free when COMMAND has ended, even if a process that COMMAND left behind lives on.",
         operand_rule::command, name_rule::several, run_options, run_examples},
@@ -228,7 +230,8 @@ constexpr std::array commands{
         "A live view of slots, holders and queue. Keys: s, t, u, c order by slot, time, user, command; the arrows, "
         "page keys, j and k move the selection; x cancels the waiter that is selected, T sends SIGTERM and K SIGKILL "
         "to the command of the holder, after a question, if the kernel shows that process to take part in the gate; q "
-        "ends. On a terminal that cannot move its cursor, and "
+        "ends. Nobody can be moved: the order of the queue is what a gate promises. On a terminal that cannot move its "
+        "cursor, and "
         "elsewhere than on a terminal, one view is printed.",
         operand_rule::none, name_rule::optional, top_options, top_examples},
     command_row{"stats", "", "show how long commands waited and stayed",

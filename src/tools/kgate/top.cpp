@@ -15,6 +15,7 @@
 #include "tools/common/text.hpp"
 #include "tools/kgate/signalling.hpp"
 #include "tools/kgate/status.hpp"
+#include "tools/kgate/waiting.hpp"
 
 namespace kgate::tool {
 
@@ -251,7 +252,7 @@ void cancel_chosen(const request& options, live_view& shown, keyboard& keys, con
 
 void signal_chosen(const request& options, live_view& shown, keyboard& keys, const view_line& line, int number,
                    const char* name) {
-  const int process = line.who.command_process != 0 ? line.who.command_process : line.who.process;
+  const int process = command_of(line.who) != 0 ? command_of(line.who) : line.who.process;
   if (!confirmed(shown, keys,
                  std::string("send ") + name + " to process " + std::to_string(process) + ", " +
                      displayable(line.who.command) + "?"))

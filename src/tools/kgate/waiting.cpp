@@ -157,14 +157,25 @@ void compare_with_options(const request& options, const gate_request& asked, cor
 
 namespace {
 
+/// Whether there is room but for tokens that jobservers offer and nobody has taken.
+bool has_room_in_offers(core& gate, int permits) {
+  const snapshot seen = take_snapshot(gate.cells().map());
+  int room = seen.free;
+  for (const participant& who : seen.holders) room += who.command_process == token_offered ? who.weight : 0;
+  return seen.waiters.empty() && !seen.paused && room >= permits;
+}
+
 /// Enters the gate, with signals and a line on the terminal if it is likely to have to wait.
 entry enter(const request& options, std::int64_t deadline_ns, held_slot& out, word& became) {
   wait_options how;
   how.deadline_ns = deadline_ns;
   const int permits = out.asked.permits();
   const word now = out.gate.cells().word();
-  if (deadline_ns == 0 || (now.free() >= permits && !now.waiting()))
-    return out.gate.enter(out.member, permits, how, became);
+  if (deadline_ns == 0 || (now.free() >= permits && !now.waiting())) {
+    const entry result = out.gate.enter(out.member, permits, how, became);
+    if (result != entry::timed_out || !has_room_in_offers(out.gate, permits)) return result;
+    how.deadline_ns = now_ns() + 2 * offer_ns_max;
+  }
   queue_line line(out.asked.name);
   if (!options.quiet && line.line.wanted()) {
     how.progress = queue_line::progress;

@@ -11,6 +11,16 @@
 
 namespace kgate::tool {
 
+/// What stands in the place of a command's process for a token of a jobserver.
+inline constexpr int token_offered = -1, token_in_use = -2;
+/// How long it takes a jobserver to give back a token that is offered in vain, if somebody waits at the gate.
+inline constexpr std::int64_t offer_ns_max = 100'000'000;
+
+/// The process of a participant's command; 0 if there is none.
+inline int command_of(const detail::gates::participant& who) {
+  return who.command_process > 0 ? who.command_process : 0;
+}
+
 /// A slot of one gate, or several of it.
 struct held_slot {
   gate_request asked;

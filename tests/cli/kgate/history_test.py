@@ -3,6 +3,7 @@
 """The kgate tool as users meet it: what `kgate stats` tells of the last days."""
 import json
 import os
+import random
 import re
 import struct
 
@@ -69,6 +70,49 @@ class History(Case):
         self.assertEqual(self.stats()["passages"], 1)
         self.assertIn('kgate_passages_total{gate="g"} 2\n', self.run_kgate("stats", "--prometheus").stdout)
         self.assertLessEqual(os.path.getsize(path), FIRST + (HOURS + 1) * RECORD.size)
+
+    def test_records_that_kgate_does_not_write_are_none(self):
+        for _ in range(2):
+            self.run_kgate("run", "-n", "g", "--", "true")
+        path = os.path.join(self.dir, ".g.history")
+        with open(path, "rb") as file:
+            before = file.read()
+        hour = next(i for i in range(HOURS) if before[FIRST + i * RECORD.size:][:8].strip(b"\0"))
+        good = list(RECORD.unpack_from(before, FIRST + hour * RECORD.size))
+        self.assertEqual(self.stats()["passages"], 2)
+
+        def seen(index, fields):
+            with open(path, "wb") as file:
+                file.write(before)
+                file.seek(FIRST + index * RECORD.size)
+                file.write(fields if isinstance(fields, bytes) else RECORD.pack(*fields))
+            for form in ("--json", "--prometheus"):
+                done = self.run_kgate("stats", form)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+            text = self.run_kgate("stats").stdout
+            self.assertRegex(text, r"\A[ -~\n]*\Z")
+            return self.stats()
+
+        def changed(**places):
+            return [places.get(f"f{i}", value) for i, value in enumerate(good)]
+        for fields in (b"\xff" * RECORD.size, b"\x80" * RECORD.size, b"\x1b[31" * (RECORD.size // 5 + 1),
+                       changed(f1=2**32 - 1), changed(f43=2**64 - 1), changed(f44=2**64 - 1), changed(f0=good[0] + HOURS),
+                       changed(f0=good[0] + 1), changed(f3=2**32 - 1)):
+            found = seen(hour, fields)
+            self.assertEqual((found["passages"], found["waited"]["count"], found["held"]["max"]), (0, 0, 0), fields)
+            self.assertEqual(self.run_kgate("run", "-n", "g", "--", "true").returncode, 0)
+            self.assertEqual(self.stats()["passages"], 1)  # and is written anew
+        self.assertEqual(seen(HOURS, b"\xff" * RECORD.size)["passages"], 2)
+        noise = random.Random(7)
+        for _ in range(50):
+            seen(noise.randrange(HOURS + 1), bytes(noise.randrange(256) for _ in range(RECORD.size * 2)))
+
+    def test_an_empty_file_of_a_killed_creator_is_used(self):
+        self.run_kgate("create", "-n", "g")
+        with open(os.path.join(self.dir, ".g.history"), "wb"):
+            pass
+        self.run_kgate("run", "-n", "g", "--", "true")
+        self.assertEqual(self.stats()["passages"], 1)
 
     def test_what_is_not_a_history_is_left_alone(self):
         self.run_kgate("create", "-n", "g")

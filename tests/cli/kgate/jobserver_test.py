@@ -87,6 +87,20 @@ class Jobserver(Case):
         self.until(lambda: self.inside() == 2)
         self.assertEqual(self.run_kgate("run", "-n", "build", "-t", "10", "--", "true").returncode, 0)
 
+    def test_an_idle_offer_is_shown_and_refuses_nobody_who_tries(self):
+        client = self.client("-k", "2")
+        for _ in range(3):
+            self.until(lambda: sorted(h["state"] for h in self.holders("build")) == ["idle", "running"])
+            self.assertEqual(self.run_kgate("run", "-n", "build", "--try", "--", "true").returncode, 0)
+        self.until(lambda: self.inside() == 2)
+        self.assertIn("[idle]", self.run_kgate("status").stdout)
+        self.assertEqual(self.ask(client, "take"), "took 1")
+        self.until(lambda: [h["state"] for h in self.holders("build")] == ["running", "running"])
+        began = time.monotonic()
+        self.assertEqual(self.run_kgate("run", "-n", "build", "--try", "--", "true").returncode, 122)
+        self.assertLess(time.monotonic() - began, 0.15)  # nothing is idle: it does not wait
+        self.assertEqual(self.run_kgate("run", "-n", "build", "-w", "2", "--try", "--", "true").returncode, 122)
+
     def test_tokens_of_a_killed_tree_come_back_when_it_has_ended(self):
         client = self.client("-k", "3")
         self.assertEqual(self.ask(client, "take"), "took 1")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kgate tool as users meet it: who keeps a slot when wrapper, command or those it left behind are killed."""
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -70,6 +71,38 @@ class Liveness(Case):
         self.assertEqual(second.wait(10), 0)
         self.assertEqual(second.stdout.read(), "in the second\n")
         self.assertEqual(self.gate()["healed"], 1)
+
+
+class Calls(Case):
+    def test_asking_who_is_alive_takes_no_more_calls_when_many_are_inside(self):
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed")
+        count = 40
+        for _ in range(count):
+            self.start("run", "-n", "g", "-k", str(count + 1), "--exec", "--", "sleep", "60")
+        self.until(lambda: len(self.holders("g")) == count, 30)
+
+        def calls(*words):
+            done = subprocess.run(["strace", "-f", "-e", "trace=fcntl", KGATE, *words], env=self.env, capture_output=True, text=True, timeout=60)
+            return done.stderr.count("fcntl(")
+        self.assertLess(calls("run", "-n", "g", "--", "true"), 15)
+        self.assertLess(calls("run", "-n", "g", "--exec", "--", "true"), 15)
+        self.assertLess(calls("status", "-n", "g"), 6 * count)  # a few for each, not for each pair
+
+    def test_a_command_that_asks_about_its_own_gate_keeps_its_slot(self):
+        # The command of `kgate run` has a record lock, which closing any descriptor of that file would drop.
+        for exec_too in ((), ("--exec",)):
+            self.start("run", "-n", "g", "-k", "3", *exec_too, "--", "sleep", "60")
+            process = self.start("run", "-n", "g", *exec_too, "--", KGATE, "run", "-n", "g", "--exec", "--", "sleep", "60")
+            self.until(lambda: len([h for h in self.holders("g") if h["slots"]]) == 3)
+            time.sleep(0.1)
+            self.assertEqual(self.run_kgate("run", "-n", "g", "--try", "--", "true").returncode, 122)
+            self.assertEqual(len(self.holders("g")), 3)
+            for one in self.started:
+                one.terminate()
+                one.wait()
+            self.until(lambda: self.holders("g") == [])
+            self.assertEqual(process.returncode, -15)
 
 
 if __name__ == "__main__":

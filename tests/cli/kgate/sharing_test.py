@@ -36,6 +36,14 @@ class Users(Case):
         second.terminate()
         self.assertEqual(second.wait(10), -15)
 
+    def test_the_history_of_a_gate_for_everybody(self):
+        os.chmod(self.dir, 0o1777)
+        self.run_kgate("create", "-n", "all", "--mode", "0666")  # of root and its group, in which the others are not
+        for user in (60001, 60002):
+            self.assertEqual(self.call(user, "run", "-n", "all", "--", "true", groups=str(user)).returncode, 0)
+        self.run_kgate("run", "-n", "all", "--", "true")
+        self.assertEqual(json.loads(self.run_kgate("stats", "-n", "all", "--json").stdout)["gates"][0]["passages"], 3)
+
     def test_without_permission(self):
         self.assertEqual(self.call(60001, "run", "-n", "mine", "--", "true").returncode, 0)
         os.chmod(self.dir, 0o2777)

@@ -84,10 +84,18 @@ class Status(Case):
 
     def test_a_long_line_is_cut_between_characters(self):
         self.hold("g")
-        self.start("run", "-n", "g", "--show-arguments", "--", "echo", "x" + "\u00fc" * 200)
-        self.until(lambda: len(self.gate("g")["waiters"]) == 1)
-        self.assertRegex(self.gate("g")["waiters"][0]["command"], "^echo x\u00fc{50,60}$")
-        self.assertNotIn("\ufffd", self.run_kgate("status").stdout)
+        count = 0
+        for character in "\u00fc", "\u20ac", "\U0001f600":
+            for before in "", "x", "xx", "xxx":
+                self.start("run", "-n", "g", "--show-arguments", "--", "echo", before + character * 200)
+                count += 1
+                self.until(lambda: len(self.gate("g")["waiters"]) == count)
+                shown = self.gate("g")["waiters"][-1]["command"]
+                self.assertRegex(shown, f"^echo {before}{character}{{25,60}}$")
+                self.assertTrue(116 <= len(shown.encode()) <= 119, shown)
+        for command in "status", "top":
+            done = subprocess.run([KGATE, command], env=self.env, capture_output=True, timeout=30)
+            self.assertNotIn("\ufffd", done.stdout.decode("utf-8", "strict"))
 
     def test_all_slots_of_a_weighted_holder(self):
         self.start("run", "-n", "g", "-k", "5", "-w", "3", "--", "sleep", "60")

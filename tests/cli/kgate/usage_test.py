@@ -26,6 +26,11 @@ class Usage(Case):
         self.refused("run", "--exec", "--time-limit", "1", "--", "true", says="contradict each other")
         self.refused("run", "--grace", "1", "--", "true", says="--grace is for --time-limit only")
 
+    def test_gates_whose_variables_would_be_the_same(self):
+        for a, b, variable in (("a.b", "a-b", "KGATE_SLOT_A_B"), ("GPU", "gpu", "KGATE_SLOT_GPU")):
+            self.refused("run", "-n", a, "-n", "other", "-n", b, "--", "true", says=f"gates '{a}' and '{b}' would both have {variable}")
+        self.assertEqual(os.listdir(self.dir), [])
+
     def test_suggestions(self):
         self.refused("staus", says="did you mean 'kgate status'?")
         self.refused("rnu", "--", "true", says="did you mean 'kgate run'?")
