@@ -46,12 +46,19 @@ class plain_engine {
 
   /// The length of a shortest run to a bad step; 0 if there is none.
   std::size_t fife() const {
-    return shortest([&](std::size_t s, const std::vector<int>& first) {
+    return shortest<true>([&](std::size_t s, int, const std::vector<int>& first) {
+      return std::any_of(first.begin(), first.end(), [&](int p) { return kept_out_[static_cast<std::size_t>(p)][s]; });
+    });
+  }
+  std::size_t enabled_in_order() const {
+    return shortest<false>([&](std::size_t s, int q, const std::vector<int>& first) {
+      if (!at(s, q).past_doorway || kept_out_[static_cast<std::size_t>(q)][s]) return false;
       return std::any_of(first.begin(), first.end(), [&](int p) { return kept_out_[static_cast<std::size_t>(p)][s]; });
     });
   }
   std::size_t kfcfs() const {
-    return shortest([&](std::size_t, const std::vector<int>& first) { return static_cast<int>(first.size()) >= k_; });
+    return shortest<true>(
+        [&](std::size_t, int, const std::vector<int>& first) { return static_cast<int>(first.size()) >= k_; });
   }
   /// The most trips from remainder to inside that one process makes while another waits and is not enabled, counted to
   /// `most`.
@@ -99,7 +106,9 @@ class plain_engine {
     return always;
   }
 
-  template <class Bad>
+  /// bad(s, q, first): in s it is bad that `first` were past their doorways before q started. Asked of who enters only,
+  /// or of everybody after every step.
+  template <bool Of_who_enters, class Bad>
   std::size_t shortest(Bad&& bad) const {
     using order = std::vector<std::vector<bool>>;  // [q][p]: p was past its doorway before q started, and is so still
     std::map<std::pair<std::size_t, order>, std::size_t> length;
@@ -118,10 +127,12 @@ class plain_engine {
             after[static_cast<std::size_t>(q)][static_cast<std::size_t>(p)] = at(s, p).past_doorway;
         if (!at(to(s, q), q).past_doorway)
           for (auto& row : after) row[static_cast<std::size_t>(q)] = false;
-        std::vector<int> ahead;
-        for (int p = 0; p < N_; ++p)
-          if (after[static_cast<std::size_t>(q)][static_cast<std::size_t>(p)]) ahead.push_back(p);
-        if (enters(s, q) && bad(to(s, q), ahead)) return steps;
+        for (int late = Of_who_enters ? q : 0; late < (Of_who_enters ? q + 1 : N_); ++late) {
+          std::vector<int> ahead;
+          for (int p = 0; p < N_; ++p)
+            if (after[static_cast<std::size_t>(late)][static_cast<std::size_t>(p)]) ahead.push_back(p);
+          if ((!Of_who_enters || enters(s, q)) && bad(to(s, q), late, ahead)) return steps;
+        }
         if (length.try_emplace({to(s, q), after}, steps).second) queue.emplace_back(to(s, q), after);
       }
     }
@@ -185,6 +196,12 @@ void expect_agreement(size of) {
     if (!r.counterexample) continue;
     EXPECT_EQ(validate(*r.counterexample, p), "") << describe(*r.counterexample, p);
     EXPECT_EQ(bad_step(*r.counterexample, p), length) << property << "\n" << describe(*r.counterexample, p);
+  }
+  const property_result enabled = judge(p, "enabled-in-order");
+  ASSERT_NE(enabled.is, verdict::undecided) << enabled.why;
+  EXPECT_EQ(enabled.is == verdict::violated, plain.enabled_in_order() > 0);
+  if (enabled.counterexample) {
+    EXPECT_EQ(validate(*enabled.counterexample, p), "") << describe(*enabled.counterexample, p);
   }
   constexpr int most = 8;
   const property_result waiting = judge(p, "bounded-waiting");

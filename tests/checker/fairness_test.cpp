@@ -34,6 +34,7 @@ long bound(size of) {
 TEST(fairness, a_queue_is_first_in_first_enabled) {
   for (const size of : {size{2, 1}, size{3, 1}, size{3, 2}, size{4, 2}}) {
     expect_verdict<fifo>(of, "fife", verdict::holds);
+    expect_verdict<fifo>(of, "enabled-in-order", verdict::holds);
     expect_verdict<fifo>(of, "k-fcfs", verdict::holds);
     EXPECT_EQ(bound<fifo>(of), 0);
   }
@@ -61,6 +62,13 @@ TEST(fairness, k_fcfs_does_not_give_fife) {
   expect_verdict<any>({4, 2}, "k-fcfs", verdict::violated);
 }
 
+// Who draws permits is never enabled before it is inside: nobody is enabled out of order, however many are overtaken. The
+// other way round, danek10-fife keeps fife and not enabled-in-order (tests/algorithms/danek10/model_test.cpp).
+TEST(fairness, enabled_in_order_does_not_give_fife) {
+  expect_verdict<semaphore>({3, 1}, "enabled-in-order", verdict::holds);
+  expect_verdict<semaphore>({3, 1}, "fife", verdict::violated);
+}
+
 TEST(fairness, the_bound_on_waiting_is_exact) {
   EXPECT_EQ(bound<at_most<1>>({2, 1}), 1);
   EXPECT_EQ(bound<at_most<2>>({2, 1}), 2);
@@ -85,7 +93,7 @@ TEST(fairness, being_kept_out_may_take_others_that_never_stop) {
 
 TEST(fairness, no_order_without_a_doorway) {
   program p = make<unmarked_semaphore>({2, 1});
-  for (const char* property : {"fife", "k-fcfs"}) {
+  for (const char* property : {"fife", "enabled-in-order", "k-fcfs"}) {
     const property_result r = judge(p, property);
     EXPECT_EQ(r.is, verdict::undecided);
     EXPECT_NE(r.why.find("doorway"), std::string::npos) << r.why;
@@ -97,7 +105,7 @@ TEST(fairness, nothing_is_decided_with_symmetry) {
   program p = make<fifo>({3, 1});
   check_request request;
   request.of = {"hand-made", 3, 1, 0, {}};
-  request.properties = {"fife", "k-fcfs", "bounded-waiting"};
+  request.properties = {"fife", "enabled-in-order", "k-fcfs", "bounded-waiting"};
   request.symmetry = true;
   for (const property_result& r : check(p, request).properties) EXPECT_EQ(r.is, verdict::undecided);
   for (const std::string& name : request.properties) EXPECT_FALSE(find_property(name)->by_symmetry);
@@ -138,6 +146,9 @@ TEST(fairness, wrong_traces_are_refused) {
   EXPECT_TRUE(refused({0, 1, 1, 1, 0}, -1, 0)) << "a blocked process cannot step";
   EXPECT_TRUE(refused({0, 1, 1, 1, 1, 0, 0}, -1, 0)) << "p0 got in";
   EXPECT_TRUE(refused({0, 1, 1, 1, 1, 1, 1, 1}, 4, 0)) << "p0 takes no step in the loop";
+  t.property = "enabled-in-order";
+  EXPECT_TRUE(refused({0, 1, 1, 1}, -1, 0)) << "p1 got inside without having been enabled";
+  EXPECT_TRUE(refused({0, 1, 1, 1}, -1, -1)) << "no victim";
   t.property = "k-fcfs";
   EXPECT_FALSE(refused({0, 1, 1, 1}, -1, -1));
   EXPECT_TRUE(refused({1, 0, 1, 1}, -1, -1)) << "p1 started first";

@@ -6,19 +6,22 @@
 ///
 /// Source       Fischer, Lynch, Burns & Borodin 1979, lemma 4.4 (the buckets) under lemma 4.3 (flbb79_supervisor.hpp):
 ///              theorem 4.3.
-/// Promises     k-exclusion, (k,k)-deadlock freedom, bounded waiting for enabling (C4'), with at most k-1 crashes.
-///              Exit: one step. Remote references unbounded. Primitives: read-modify-write of one large variable, so
-///              for the laboratory only. Space: O(N) values for fixed k.
-/// Variables    v (shared)      buf, main, gate   colours of the first three buckets      initially 0, 1, 2 of k+3
-///                              colours bufcount          processes in buf                        initially 0
-///                              move              asks one process of main to go to gate  initially false
-///                              cscount           processes inside                        initially 0
-///                              enb[c]            how many of bucket c may enter          initially 0
-///                              elig[c]           class of the processes of bucket c      initially helper
-///              x (supervisor)  queue, count[c], maincount, gatecount, and where it is in its program
+/// Promises     l-exclusion, (k,l)-deadlock freedom, bounded waiting for enabling (C4'), with at most k-1 crashes. The
+///              catalogue's row has k = l; tests/algorithms/flbb79/distributed_test explores others. Exit: one step.
+///              Remote references unbounded. Primitives: read-modify-write of one large variable, so for the laboratory
+///              only. Space: O(N) values for fixed k and l.
+/// Variables    v (shared)
+///                buf, main, gate  colours of the first three buckets, of l+3 colours    initially 0, 1, 2
+///                bufcount         processes in buf                                      initially 0
+///                move             asks one process of main to go to gate                initially false
+///                cscount          processes inside                                      initially 0
+///                enb[c]           how many of bucket c may enter                        initially 0
+///                elig[c]          class of the processes of bucket c                    initially helper
+///              x (supervisor)
+///                queue, count[c], maincount, gatecount, and where it is in its program
 /// Invariants   B1  a process in its trying region holds the colour of buf, main, gate or a bucket of the queue
 ///              B2  count[c] + enb[c] processes hold the colour c of a bucket of the queue; at most max(1, k-1)
-///              B3  cscount + the sum of enb <= k
+///              B3  cscount + the sum of enb <= l
 /// Deviations   D1  gate takes main whole if maincount <= k-1; printed `<`, with which k-1 sleepers in main stop the
 ///                  supervisor (`printed_test`, docs/errata.md).
 ///              D2  `i := 1` before the search for the first bucket not fully enabled; lost in the print.
@@ -38,7 +41,7 @@
 
 namespace kgate::flbb79 {
 
-inline constexpr int buckets_max = robustness_max + 3;
+inline constexpr int buckets_max = places_max + 3;
 
 struct bucket_value {
   std::uint8_t buf = 0, main = 1, gate = 2;
@@ -72,8 +75,8 @@ struct bucket_supervisor {
   std::uint8_t length = 0;  ///< of the queue
   std::uint8_t maincount = 0;
   std::uint8_t gatecount = 0;
-  std::array<std::uint8_t, robustness_max> queue{};  ///< colours, first to last
-  std::array<std::uint8_t, robustness_max> count{};  ///< of the bucket at each place of the queue
+  std::array<std::uint8_t, places_max> queue{};  ///< colours, first to last
+  std::array<std::uint8_t, places_max> count{};  ///< of the bucket at each place of the queue
 
   friend bool operator==(const bucket_supervisor&, const bucket_supervisor&) = default;
 };
@@ -93,16 +96,17 @@ class bucket_system {
   using Supervisor = bucket_supervisor;
   static constexpr int processes_max = 255;
 
-  bucket_system(int N, int k) : N_(N), k_(k) {}
+  /// For l places and fewer than k failures.
+  bucket_system(int N, int l, int k) : N_(N), l_(l), k_(k) {}
 
   Value first_value() const {
     Value v;
-    std::fill_n(v.elig.begin(), k_ + 3, eligibility::helper);
+    std::fill_n(v.elig.begin(), l_ + 3, eligibility::helper);
     return v;
   }
   Supervisor first_supervisor() const { return {}; }
   static region where(const Worker& w) { return w.where; }
-  int c1() const { return k_ * std::max(1, k_ - 1) + 2 * k_ - 2; }
+  int c1() const { return l_ * std::max(1, k_ - 1) + 2 * k_ - 2; }
 
   void work(Value& v, Worker& w) const {
     switch (w.where) {
@@ -156,7 +160,7 @@ class bucket_system {
       case bucket_step::fill_queue:
         return v.gate;
       case bucket_step::enable:
-        return v.cscount + enabled(v, x) < k_ && waiting(x) > 0;
+        return v.cscount + enabled(v, x) < l_ && waiting(x) > 0;
     }
     return 0;
   }
@@ -242,11 +246,11 @@ class bucket_system {
     auto at = static_cast<std::uint8_t>(x.at);
     coder.number(at, static_cast<int>(bucket_step::enable));
     x.at = static_cast<bucket_step>(at);
-    coder.number(x.length, k_);
+    coder.number(x.length, l_);
     coder.number(x.maincount, N_);
     coder.number(x.gatecount, std::max(1, k_ - 1));
-    for (std::size_t i = 0; i < static_cast<std::size_t>(k_); ++i) {
-      coder.number(x.queue[i], k_ + 2);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(l_); ++i) {
+      coder.number(x.queue[i], l_ + 2);
       coder.number(x.count[i], std::max(1, k_ - 1));
     }
   }
@@ -259,7 +263,7 @@ class bucket_system {
     return x.gatecount == 0 ? bucket_step::fill_gate : after_gate(x);
   }
   bucket_step after_gate(const Supervisor& x) const {
-    return x.length < k_ ? bucket_step::fill_queue : bucket_step::enable;
+    return x.length < l_ ? bucket_step::fill_queue : bucket_step::enable;
   }
   static int enabled(const Value& v, const Supervisor& x) {
     int total = 0;
@@ -289,18 +293,19 @@ class bucket_system {
   }
   /// An unused colour, made ready for use.
   std::uint8_t newcolor(Value& v, const Supervisor& x) const {
-    for (std::uint8_t c = 0; c < k_ + 3; ++c) {
+    for (std::uint8_t c = 0; c < l_ + 3; ++c) {
       if (c == v.buf || c == v.main || c == v.gate) continue;
       if (std::find(x.queue.begin(), x.queue.begin() + x.length, c) != x.queue.begin() + x.length) continue;
       v.enb[c] = 0;
       v.elig[c] = eligibility::helper;
       return c;
     }
-    KGATE_EXPECTS(false, "k+3 colours are enough for the buckets");
+    KGATE_EXPECTS(false, "l+3 colours are enough for the buckets");
     return 0;
   }
 
   int N_;
+  int l_;
   int k_;
 };
 

@@ -7,20 +7,23 @@
 /// Source       Fischer, Lynch, Burns & Borodin 1979, lemma 4.5 (a sketch) under lemma 4.3 (flbb79_supervisor.hpp):
 ///              theorem 4.4. docs/decisions/0010-short-name-queue.md says what the sketch leaves open and how it is
 ///              completed.
-/// Promises     k-exclusion, (k,k)-deadlock freedom, FIFO enabling (C5'), with at most k-1 crashes. Exit: one step.
-///              Remote references unbounded. Primitives: read-modify-write of one large variable, so for the laboratory
-///              only. Space: O(N log^c N) values for fixed k.
-/// Variables    v (shared)      issue, number   the ticket issued last: colour 0..5k+2, number 0..N   initially 0, 0
-///                              exposed         the first 4k-1 of the queue: short name and whether it waits, is inside
-///                              or has left enabled         how many of them may enter, or have
-///                              initially 0 colours         of each: its map to short names, whether its processes are
-///                              called talk[j]         the line of conversation j in 0..k-1                  initially
-///              idle x (supervisor)  hidden          the rest of the queue, by tickets, in the order of arrival
-///                              copied          how many tickets of the issue colour it knows of
-///                              and, while it converses: the colours to give, what was said on each line
+/// Promises     l-exclusion, (k,l)-deadlock freedom, FIFO enabling (C5'), with at most k-1 crashes. The catalogue's row
+///              has k = l; tests/algorithms/flbb79/fifo_test walks through others. Exit: one step. Remote references
+///              unbounded. Primitives: read-modify-write of one large variable, so for the laboratory only. Space:
+///              O(N log^c N) values for fixed k and l.
+/// Variables    v (shared)
+///                issue, number  the ticket issued last: colour 0..2l+3k+2, number 0..N          initially 0, 0
+///                exposed        the first 2l+2k-1 of the queue: short name; waits, inside, left initially none
+///                enabled        how many of them may enter, or have                             initially 0
+///                colours        of each: its map to short names, whether its processes are called
+///                talk[j]        the line of conversation j in 0..k-1                            initially idle
+///              x (supervisor)
+///                hidden         the rest of the queue, by tickets, in the order of arrival
+///                copied         how many tickets of the issue colour it knows of
+///                and, while it converses: the colours to give, what was said on each line
 /// Invariants   F1  the queue, exposed then hidden then tickets not yet copied, is in the order of arrival
 ///              F2  a colour with a map has at most max(1, k-1) processes, with different short names
-///              F3  enabled <= k, and who is inside has one of the first `enabled` places
+///              F3  enabled <= l, and who is inside has one of the first `enabled` places
 ///              F4  within one issue colour nobody draws twice: before it returns, its colour was mapped or called, and
 ///                  then the issue colour changed
 /// Deviations   a completed sketch; docs/decisions/0010-short-name-queue.md
@@ -45,17 +48,22 @@ class fifo_system {
   using Supervisor = fifo_supervisor;
   static constexpr int processes_max = fifo_processes_max;
 
-  fifo_system(int N, int k)
-      : N_(N), k_(k), colour_bits_(bit_coder::width(colours() - 1)), ticket_bits_(colour_bits_ + bit_coder::width(N)) {
+  /// For l places and fewer than k failures.
+  fifo_system(int N, int l, int k)
+      : N_(N),
+        l_(l),
+        k_(k),
+        colour_bits_(bit_coder::width(colours() - 1)),
+        ticket_bits_(colour_bits_ + bit_coder::width(N)) {
     KGATE_EXPECTS(N <= processes_max, "the short-name queue is made for at most 12 processes");
   }
 
   Value first_value() const { return {}; }
   Supervisor first_supervisor() const { return {}; }
   static region where(const Worker& w) { return w.where; }
-  int c1() const { return 3 * k_ - 1; }
-  int colours() const { return 5 * k_ + 3; }
-  int exposed() const { return 4 * k_ - 1; }
+  int c1() const { return l_ + 2 * k_ - 1; }
+  int colours() const { return 2 * l_ + 3 * k_ + 3; }
+  int exposed() const { return 2 * l_ + 2 * k_ - 1; }
 
   void work(Value& v, Worker& w) const {
     switch (w.where) {
@@ -231,6 +239,7 @@ class fifo_system {
   }
 
   int N_;
+  int l_;
   int k_;
   int colour_bits_;
   int ticket_bits_;
@@ -270,7 +279,7 @@ inline std::array<std::uint8_t, 3> fifo_system::unused_colours(const Value& v, c
     for (std::size_t i = 0; i < v.length; ++i) used |= v.exposed[i].colour == c;
     if (!used) found[count++] = c;
   }
-  KGATE_EXPECTS(count == 3, "5k+3 colours are enough for the queue");
+  KGATE_EXPECTS(count == 3, "2l+3k+3 colours are enough for the queue");
   return found;
 }
 
@@ -387,7 +396,7 @@ inline fifo_system::Value fifo_system::newval(Value v, const Supervisor& x) cons
       break;
     }
     case Supervisor::program::enable:
-      if (v.enabled < std::min<int>(k_, v.length)) ++v.enabled;  // F3
+      if (v.enabled < std::min<int>(l_, v.length)) ++v.enabled;  // F3
       break;
   }
   return v;

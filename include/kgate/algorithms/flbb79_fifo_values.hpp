@@ -14,8 +14,8 @@
 
 namespace kgate::flbb79 {
 
-inline constexpr int exposed_max = 4 * robustness_max - 1;
-inline constexpr int colours_max = 5 * robustness_max + 3;
+inline constexpr int exposed_max = 2 * places_max + 2 * robustness_max - 1;
+inline constexpr int colours_max = 2 * places_max + 3 * robustness_max + 3;
 inline constexpr int fifo_processes_max = 12;
 
 /// A ticket on the long side; number 0: none.

@@ -13,7 +13,7 @@
 /// Variables    V = (v, status[], ch[][], stateholders, step, xs, loccur, locprev)
 ///              v              the system's shared variable
 ///              status[t]      of slot t in 1..3k-1: FREE, RECEIVE, CURRENT, PREVIOUS, DEAD       initially FREE
-///              ch[s][t]       channel from slot s to slot t: READY, a bit 0 or 1, DONE           initially READY
+///              ch[s][t]       channel from slot s to slot t: READY, a message, DONE              initially READY
 ///              stateholders   0..k, helpers that hold the current state of the supervisor        initially 0
 ///              step           which of its possible steps the supervisor took last               initially 0
 ///              xs             its state, if that is SHAREd; the state before, if it has just been DISTributed
@@ -27,7 +27,8 @@
 ///              D2  `s := t` when a slot is taken, lost in the print; "t in steps" is "t in slots".
 ///              D3  what nobody will read is cleared (xs while it is distributed, step while it is shared, the buffers
 ///                  of a process that neither sends nor receives), so that equal situations are equal values.
-///              D4  the state is sent with a fixed number of bits.
+///              D4  the state is sent with a fixed number of bits; a message may have more than the paper's one
+///                  (`message_bits`), so that small systems have few enough states to be explored.
 /// Memory model one variable: coherence is enough
 /// Evidence     tests/algorithms/flbb79, over the bucket system and the short-name queue (and in the printed order)
 
@@ -92,7 +93,8 @@ class bit_coder {
   int at_ = 0;
 };
 
-/// A system of workers and a supervisor (section 4 of the paper). Its functions are pure.
+/// A system of workers and a supervisor (section 4 of the paper), made for N workers, l places inside and fewer than k
+/// failures. Its functions are pure.
 ///   work      one step of a worker, the paper's delta_i
 ///   transno   which of its possible steps the supervisor takes at v
 ///   newstate  where that step leads it; newval  what it leaves in the shared variable
@@ -100,7 +102,7 @@ class bit_coder {
 ///   helpers (R6)
 ///   code      the supervisor's state to or from bits
 template <class S>
-concept SupervisedSystem = std::constructible_from<S, int, int> &&
+concept SupervisedSystem = std::constructible_from<S, int, int, int> &&
     requires(const S& system, typename S::Value& v, typename S::Worker& w, typename S::Supervisor& x,
              bit_coder& coder) {
   { system.first_value() } -> std::same_as<typename S::Value>;
@@ -117,18 +119,46 @@ concept SupervisedSystem = std::constructible_from<S, int, int> &&
 };
 
 enum class slot_status : std::uint8_t { FREE, RECEIVE, CURRENT, PREVIOUS, DEAD };
-enum class channel : std::uint8_t { READY, zero, one, DONE };
 enum class state_location : std::uint8_t { SHARE, DIST };
 
 inline constexpr int robustness_max = 3;
+inline constexpr int places_max = 3;
 inline constexpr int slots_max = 3 * robustness_max - 1;
 
+/// READY, DONE, or a message of so many bits.
+template <int Bits>
+class channel {
+  static_assert(Bits >= 1 && Bits <= 14, "a channel has at most two bytes");
+
+ public:
+  constexpr channel() = default;
+  static constexpr channel READY() { return {}; }
+  static constexpr channel DONE() { return channel(1); }
+  static constexpr channel of(unsigned message) { return channel(message + 2); }
+
+  constexpr bool is_message() const { return whole() >= 2; }
+  constexpr unsigned message() const { return whole() - 2; }
+  friend constexpr bool operator==(channel, channel) = default;
+
+ private:
+  explicit constexpr channel(unsigned whole) {
+    for (std::size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = static_cast<std::uint8_t>(whole >> 8 * i);
+  }
+  constexpr unsigned whole() const {
+    unsigned all = 0;
+    for (std::size_t i = 0; i < bytes_.size(); ++i) all |= static_cast<unsigned>(bytes_[i]) << 8 * i;
+    return all;
+  }
+
+  std::array<std::uint8_t, (Bits <= 7 ? 1 : 2)> bytes_{};
+};
+
 /// The one variable of the system without supervisor.
-template <class System>
+template <class System, int Message_bits = 1>
 struct supervised_value {
   typename System::Value v;
   std::array<slot_status, slots_max> status{};
-  std::array<std::array<channel, slots_max>, slots_max> ch{};
+  std::array<std::array<channel<Message_bits>, slots_max>, slots_max> ch{};
   std::uint8_t stateholders = 0;
   state_location loccur = state_location::SHARE;
   state_location locprev = state_location::SHARE;
@@ -138,8 +168,8 @@ struct supervised_value {
   friend bool operator==(const supervised_value&, const supervised_value&) = default;
 };
 
-template <class System>
-std::string to_string(const supervised_value<System>& V) {
+template <class System, int Message_bits>
+std::string to_string(const supervised_value<System, Message_bits>& V) {
   std::string text = to_string(V.v) + (V.loccur == state_location::SHARE ? " SHARE" : " DIST") + " slots ";
   for (const slot_status status : V.status) text += "-RCPD"[static_cast<int>(status)];
   return text + " holders " + std::to_string(V.stateholders);
@@ -151,15 +181,17 @@ struct supervised_process {
   typename System::Worker w{};
   std::uint8_t s = 0;  ///< 0: none
   bool prevhelper = false;
-  std::array<std::uint8_t, slots_max> n{};  ///< bits sent to, or received from, each slot
+  std::array<std::uint8_t, slots_max> n{};  ///< messages sent to, or received from, each slot
   std::array<bit_string, slots_max> rbuf{};
   bit_string x;
 };
 
 struct as_corrected {
   static constexpr bool transno_after_newval = false;
+  static constexpr bool tests_prevhelper = true;
+  static constexpr int message_bits = 1;
 };
-struct printed_order {
+struct printed_order : as_corrected {
   static constexpr bool transno_after_newval = true;
 };
 
@@ -167,12 +199,13 @@ struct printed_order {
 template <SupervisedSystem System, class Reading = as_corrected>
 class elimination {
  public:
-  using Value = supervised_value<System>;
+  using Value = supervised_value<System, Reading::message_bits>;
   using Local = supervised_process<System>;
 
-  elimination(int N, int k)
-      : system_(N, k), k_(k), slots_(3 * k - 1), length_(encode(system_.first_supervisor()).length()) {
-    KGATE_EXPECTS(k <= robustness_max, "systems without supervisor are made for k at most 3");
+  /// For l places and fewer than k failures.
+  elimination(int N, int l, int k)
+      : system_(N, l, k), k_(k), slots_(3 * k - 1), length_(encode(system_.first_supervisor()).length()) {
+    KGATE_EXPECTS(k <= robustness_max && l <= places_max, "systems without supervisor are made for k and l at most 3");
   }
 
   const System& system() const { return system_; }
@@ -200,6 +233,7 @@ class elimination {
 
  private:
   using Supervisor = typename System::Supervisor;
+  using Channel = channel<Reading::message_bits>;
 
   bit_coder encode(Supervisor x) const {
     bit_coder coder;
@@ -249,7 +283,7 @@ class elimination {
   void release_slot(Value& V, Local& me, eligibility mine) const {
     if (me.s == 0) return;
     if (!holds(V, me, slot_status::DEAD) && mine != eligibility::drone &&
-        !(holds(V, me, slot_status::PREVIOUS) && !me.prevhelper))
+        !(Reading::tests_prevhelper && holds(V, me, slot_status::PREVIOUS) && !me.prevhelper))
       return;
     V.status[at(me.s)] = slot_status::FREE;
     me.s = 0;
@@ -288,13 +322,15 @@ class elimination {
 
   void send(Value& V, Local& me) const {
     for (int t = 1; t <= slots_; ++t) {
-      channel& out = V.ch[at(me.s)][at(t)];
-      if (out != channel::READY) continue;
+      Channel& out = V.ch[at(me.s)][at(t)];
+      if (out != Channel::READY()) continue;
       std::uint8_t& sent = me.n[at(t)];
-      if (sent == length_) {
-        out = channel::DONE;
+      if (sent * Reading::message_bits >= length_) {
+        out = Channel::DONE();
       } else {
-        out = me.x.get(sent) ? channel::one : channel::zero;
+        unsigned message = 0;
+        for_bits_of(sent, [&](int i, int bit) { message |= static_cast<unsigned>(me.x.get(bit)) << i; });
+        out = Channel::of(message);
         ++sent;
       }
     }
@@ -302,18 +338,25 @@ class elimination {
 
   void receive(Value& V, Local& me) const {
     for (int t = 1; t <= slots_; ++t) {
-      channel& in = V.ch[at(t)][at(me.s)];
-      if (in == channel::DONE) {
+      Channel& in = V.ch[at(t)][at(me.s)];
+      if (in == Channel::DONE()) {
         me.x = me.rbuf[at(t)];
         V.status[at(me.s)] = slot_status::CURRENT;
         ++V.stateholders;
         clear_buffers(me);
         return;
       }
-      if (in == channel::READY) continue;
-      me.rbuf[at(t)].set(me.n[at(t)]++, in == channel::one);
-      in = channel::READY;
+      if (!in.is_message()) continue;
+      for_bits_of(me.n[at(t)]++, [&](int i, int bit) { me.rbuf[at(t)].set(bit, (in.message() >> i & 1) != 0); });
+      in = Channel::READY();
     }
+  }
+
+  /// Calls f(i, bit) for the bits of the state that message number `sent` carries.
+  template <class F>
+  void for_bits_of(int sent, F&& f) const {
+    for (int i = 0; i < Reading::message_bits && sent * Reading::message_bits + i < length_; ++i)
+      f(i, sent * Reading::message_bits + i);
   }
 
   static void clear_buffers(Local& me) {
@@ -327,14 +370,16 @@ class elimination {
   int length_;
 };
 
-/// k-exclusion by the processes of a system without its supervisor.
-template <class M, SupervisedSystem System, class Reading = as_corrected>
+/// Exclusion by the processes of a system without its supervisor, with so many places as the machine's k says. It
+/// bears fewer than `Robustness` failures, the paper's k; 0: as many as there are places.
+template <class M, SupervisedSystem System, class Reading = as_corrected, int Robustness = 0>
 class supervised {
  public:
   using Process = typename M::Process;
   using Private = supervised_process<System>;
 
-  supervised(typename M::Memory& memory, int N, int k) : rule_(N, k), V(memory, {.name = "V"}, rule_.first_value()) {}
+  supervised(typename M::Memory& memory, int N, int k)
+      : rule_(N, k, Robustness == 0 ? k : Robustness), V(memory, {.name = "V"}, rule_.first_value()) {}
 
   void acquire(Process& p, Private& mine) {
     take_step(p["T"], mine);
@@ -348,7 +393,7 @@ class supervised {
   }
 
  private:
-  using Value = supervised_value<System>;
+  using Value = typename elimination<System, Reading>::Value;
 
   void take_step(Process& p, Private& mine) {
     Value seen = V.rmw(p, [&](Value now) {

@@ -8,11 +8,12 @@ namespace kgate::lab {
 namespace {
 
 TEST(AfekUnbounded, HoldsN3k2OnePassage) {
-  for (const char* property : {"k-exclusion", "deadlock-free", "starvation-free", "bounded-exit", "fife"})
+  for (const char* property :
+       {"k-exclusion", "deadlock-free", "starvation-free", "bounded-exit", "fife", "enabled-in-order"})
     EXPECT_EQ(decide<afek94::fife>({3, 2, 1}, property).verdict, "holds") << property;
 }
 TEST(AfekUnbounded, HoldsN2k1FourPassages) {
-  for (const char* property : {"k-exclusion", "starvation-free", "fife"})
+  for (const char* property : {"k-exclusion", "starvation-free", "fife", "enabled-in-order"})
     EXPECT_EQ(decide<afek94::fife>({2, 1, 4}, property).verdict, "holds") << property;
 }
 TEST(AfekUnbounded, AsPrintedTwoProcessesAreInside) {
@@ -21,7 +22,7 @@ TEST(AfekUnbounded, AsPrintedTwoProcessesAreInside) {
   EXPECT_EQ(seen.length, 13u);
 }
 TEST(AfekBounded, HoldsN2k1WithoutLimit) {
-  for (const char* property : {"k-exclusion", "starvation-free", "bounded-exit", "fife"})
+  for (const char* property : {"k-exclusion", "starvation-free", "bounded-exit", "fife", "enabled-in-order"})
     EXPECT_EQ(decide<afek94::bounded>({2, 1}, property).verdict, "holds") << property;
 }
 

@@ -80,5 +80,19 @@ TEST(Baselines, BreakWhatTheyAreKnownToBreakAndNothingElse) {
   }
 }
 
+// Section 4.2 counts N - k + 1 bits.
+TEST(Am97, NestedFastPathsHaveABitFewerThanBlocks) {
+  for (const auto& [N, k] : {std::pair{3, 2}, {4, 2}, {5, 1}, {6, 2}}) {
+    const program p(make_model(find_algorithm("am97-fastpath-nested-cc"), N, k), N, k, {});
+    int bits = 0, blocks = 0;
+    for (int v = 0; v < p.variables(); ++v) {
+      bits += p.variable(v).name.starts_with("fast.X");
+      blocks += p.variable(v).name.starts_with("X");
+    }
+    EXPECT_EQ(blocks, N - k);
+    EXPECT_EQ(bits, N - k - 1);
+  }
+}
+
 }  // namespace
 }  // namespace kgate::lab

@@ -36,8 +36,8 @@ TEST(ShortNames, AreFewerThanTheNumbers) {
 }
 
 /// The supervised system itself, with processes that step at random and some that stop: who enters was first in line.
-void walk(int N, int k, unsigned seed, bool crash) {
-  const fifo_system system(N, k);
+void walk(int N, int l, int k, unsigned seed, bool crash) {
+  const fifo_system system(N, l, k);
   fifo_value v = system.first_value();
   fifo_supervisor x = system.first_supervisor();
   std::vector<fifo_worker> w(static_cast<std::size_t>(N));
@@ -53,11 +53,11 @@ void walk(int N, int k, unsigned seed, bool crash) {
       v = system.newval(v, x);
       x = system.newstate(x, t);
       conversations += x.converses && !talked;
-      ASSERT_LE(v.enabled, k) << "F3";
+      ASSERT_LE(v.enabled, l) << "F3";
       continue;
     }
     if (down[p]) continue;
-    if (crash && failed < k - 1 && i > 20000 && w[p].where == region::entry && random() % 20 == 0) {
+    if (crash && failed < std::min(k, l) - 1 && i > 20000 && w[p].where == region::entry && random() % 20 == 0) {
       down[p] = true;
       ++failed;
       continue;
@@ -70,37 +70,49 @@ void walk(int N, int k, unsigned seed, bool crash) {
     if (before == region::entry && w[p].where == region::critical) {
       ++entries;
       ASSERT_FALSE(helps) << "R4";
-      // All before it that are still waiting are enabled, so it is one of the first k in line.
+      // All before it that are still waiting are enabled, so it is one of the first l in line.
       const auto place = std::find(line_up.begin(), line_up.end(), p) - line_up.begin();
-      ASSERT_LT(place, k) << "FIFO enabling";
+      ASSERT_LT(place, l) << "FIFO enabling";
     }
     ASSERT_EQ(system.active(v, x),
               std::count_if(w.begin(), w.end(), [](const fifo_worker& each) { return each.where == region::entry; }))
         << "R5";
   }
   EXPECT_GT(entries, 15);
-  if (N > 3 * k) {
+  if (N > l + 2 * k) {
     EXPECT_GT(conversations, 5) << "the run says nothing about conversations";
   }
 }
 TEST(ShortNameQueue, EnablesInTheOrderOfArrival) {
-  for (const auto& [N, k] : {std::pair{2, 1}, {3, 1}, {6, 1}, {4, 2}, {8, 2}, {12, 2}, {12, 3}})
+  struct size {
+    int N, l, k;
+  };
+  for (const auto& [N, l, k] : {size{2, 1, 1},
+                                {3, 1, 1},
+                                {6, 1, 1},
+                                {4, 2, 2},
+                                {8, 2, 2},
+                                {12, 2, 2},
+                                {12, 3, 3},
+                                {8, 3, 1},
+                                {8, 1, 2},
+                                {12, 2, 3}})
     for (unsigned seed = 1; seed <= 6; ++seed) {
-      walk(N, k, seed, seed % 2 == 0);
-      ASSERT_FALSE(HasFatalFailure()) << "N " << N << " k " << k << " seed " << seed;
+      walk(N, l, k, seed, seed % 2 == 0);
+      ASSERT_FALSE(HasFatalFailure()) << "N " << N << " l " << l << " k " << k << " seed " << seed;
     }
 }
 
 struct size {
-  int N, k;
+  int N, l, k;
   long steps, waited_max;  ///< a generous bound: what is missed is a process that never enters
 };
 class QueueWithoutSupervisor : public testing::TestWithParam<size> {};
 TEST_P(QueueWithoutSupervisor, SimulatesTheSystemWithOne) {
-  const auto [N, k, steps, waited_max] = GetParam();
+  const auto [N, l, k, steps, waited_max] = GetParam();
   long distributed = 0, handed_over = 0;
   for (const int rest : {1, 8}) {
-    const auto account = supervised_walk<fifo_system>(N, k, 7).run(steps, k - 1, rest);
+    const auto account = supervised_walk<fifo_system>(N, l, k, 7).run(steps, k - 1, rest);
     ASSERT_FALSE(HasFatalFailure());
     EXPECT_GT(account.entries, 30);
     EXPECT_LT(account.waited_max, waited_max);
@@ -111,16 +123,17 @@ TEST_P(QueueWithoutSupervisor, SimulatesTheSystemWithOne) {
   EXPECT_GT(handed_over, 10);
 }
 TEST_P(QueueWithoutSupervisor, BearsHostileSchedules) {
-  const auto [N, k, steps, waited_max] = GetParam();
-  const auto account = supervised_walk<fifo_system>(N, k, 3).run(4 * steps, k - 1, 2, schedule::hostile);
+  const auto [N, l, k, steps, waited_max] = GetParam();
+  const auto account = supervised_walk<fifo_system>(N, l, k, 3).run(4 * steps, k - 1, 2, schedule::hostile);
   ASSERT_FALSE(HasFatalFailure());
   EXPECT_EQ(account.crashed, k - 1);
   EXPECT_GT(account.entries, 20);
   EXPECT_LT(account.waited_max, 5 * steps / 2) << "the crashes come after a third of the run";
 }
 INSTANTIATE_TEST_SUITE_P(Sizes, QueueWithoutSupervisor,
-                         testing::Values(size{4, 1, 100000, 30000}, size{8, 2, 300000, 150000},
-                                         size{12, 3, 1000000, 600000}));
+                         testing::Values(size{4, 1, 1, 100000, 30000}, size{8, 2, 2, 300000, 150000},
+                                         size{12, 3, 3, 1000000, 600000}, size{8, 3, 1, 100000, 30000},
+                                         size{10, 3, 2, 300000, 150000}));
 
 }  // namespace
 }  // namespace kgate::flbb79

@@ -21,13 +21,15 @@ namespace kgate::flbb79 {
 /// and those crash who hold the supervisor's state or are being told it.
 enum class schedule { random, hostile };
 
-template <SupervisedSystem System>
+template <SupervisedSystem System, class Reading = as_corrected>
 class supervised_walk {
  public:
-  supervised_walk(int N, int k, unsigned seed)
+  /// For l places and fewer than k failures.
+  supervised_walk(int N, int l, int k, unsigned seed)
       : N_(N),
+        l_(l),
         k_(k),
-        rule_(N, k),
+        rule_(N, l, k),
         V_(rule_.first_value()),
         me_(static_cast<std::size_t>(N)),
         crashed_(static_cast<std::size_t>(N)),
@@ -136,7 +138,7 @@ class supervised_walk {
     } else {
       ASSERT_EQ(holders, V_.stateholders) << "E2";
     }
-    ASSERT_LE(inside, k_);
+    ASSERT_LE(inside, l_);
     ASSERT_EQ(trying, system.active(v_, x_)) << "R5";
     if (trying > system.c1()) {
       ASSERT_GE(helpers, 2 * k_ - 1) << "R6";
@@ -151,9 +153,10 @@ class supervised_walk {
   static std::size_t slot(const Local& me) { return static_cast<std::size_t>(me.s - 1); }
 
   int N_;
+  int l_;
   int k_;
-  elimination<System> rule_;
-  supervised_value<System> V_;
+  elimination<System, Reading> rule_;
+  typename elimination<System, Reading>::Value V_;
   std::vector<Local> me_;
   std::vector<bool> crashed_;
   std::mt19937 random_;

@@ -125,6 +125,7 @@ void checking::decide(property_result& r) {
                                                         {"bounded-exit", &checking::bounded_exit},
                                                         {"k-fcfs", &checking::doorway_order},
                                                         {"fife", &checking::doorway_order},
+                                                        {"enabled-in-order", &checking::doorway_order},
                                                         {"bounded-waiting", &checking::bounded_waiting},
                                                         {"l-full", &checking::about_enabling},
                                                         {"l-queuelike", &checking::about_enabling},

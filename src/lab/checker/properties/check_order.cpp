@@ -13,24 +13,28 @@ void checking::doorway_order(property_result& r) {
   if (marks == doorways::none)
     return undecided(r,
                      "not applicable: the algorithm's text marks no end of a doorway, so there is no order to respect");
+  const int threads = request_.limits.threads;
+  if (r.name == "k-fcfs") return k_fcfs(r, find_kfcfs_violation(explored_, *graph_, watch_, threads));
+  if (!enabledness_known()) return undecided(r, watch_.why());
   const bool fife = r.name == "fife";
-  if (fife && !enabledness_known()) return undecided(r, watch_.why());
-  const fairness_result found =
-      fife ? find_fife_violation(explored_, *graph_, *enabled_, watch_, request_.limits.threads)
-           : find_kfcfs_violation(explored_, *graph_, watch_, request_.limits.threads);
+  const fairness_result found = fife ? find_fife_violation(explored_, *graph_, *enabled_, watch_, threads)
+                                     : find_enabled_out_of_order(explored_, *graph_, *enabled_, watch_, threads);
   if (!found.found) return by_completeness(r, found);
   const unfair_run& run = *found.found;
   const int victim = std::countr_zero(run.overtaken);
-  if (fife)
-    unfair(r, run, victim,
-           fmt::format("process {1} started after process {0} was past its doorway and got inside; process {0} can "
-                       "be kept out for ever",
-                       victim, run.by));
-  else
-    unfair(
-        r, run, -1,
-        fmt::format("process {} started after k others ({}) were past their doorways and got inside before any of them",
-                    run.by, fmt::join(members(run.overtaken), ", ")));
+  unfair(r, run, victim,
+         fmt::format("process {1} started after process {0} was past its doorway and {2}; process {0} can be kept out "
+                     "for ever",
+                     victim, run.by, fife ? "got inside" : "is enabled"));
+}
+
+void checking::k_fcfs(property_result& r, const fairness_result& found) {
+  if (!found.found) return by_completeness(r, found);
+  const unfair_run& run = *found.found;
+  unfair(
+      r, run, -1,
+      fmt::format("process {} started after k others ({}) were past their doorways and got inside before any of them",
+                  run.by, fmt::join(members(run.overtaken), ", ")));
 }
 
 void checking::bounded_waiting(property_result& r) {

@@ -62,8 +62,9 @@ class checking {
   int blocked_in_exit(state_id s);
 
   // Order among those that wait.
-  /// k-fcfs and fife: an order that later ones must respect.
+  /// k-fcfs, fife and enabled-in-order: an order that later ones must respect.
   void doorway_order(property_result& r);
+  void k_fcfs(property_result& r, const fairness_result& found);
   void bounded_waiting(property_result& r);
   bool fairness_decidable(property_result& r);
   bool enabledness_known();

@@ -47,12 +47,14 @@ struct order_question {
 };
 
 /// Answers one order question by a breadth-first search that knows how far from the initial state it is, so that the
-/// first answer is a shortest one.
-template <class Bad>
+/// first answer is a shortest one. overtakes(s, i, t) says whether step i from s to t is what `late` must not do, and
+/// bad(t) whether the earlier ones are still worse off in t.
+template <class Overtakes, class Bad>
 class order_search {
  public:
-  order_search(const exploration& e, const state_graph& g, const order_question& q, const Bad& bad)
-      : explored_(e), graph_(g), where_(e), question_(q), bad_(bad), met_(g.end(), false) {}
+  order_search(const exploration& e, const state_graph& g, const order_question& q, const Overtakes& overtakes,
+               const Bad& bad)
+      : explored_(e), graph_(g), where_(e), question_(q), overtakes_(overtakes), bad_(bad), met_(g.end(), false) {}
 
   /// A run of fewer than `length_max` steps. `over` ends the search.
   template <class Over>
@@ -90,8 +92,7 @@ class order_search {
   bool arrives(state_id s, int i) {
     const state_id t = graph_.next(s, i);
     if (t == no_state) return false;
-    if (graph_.owner(i) == question_.late && graph_.enters(s, i))
-      return where_.all_past_doorway(t, question_.first) && bad_(t);
+    if (overtakes_(s, i, t)) return where_.all_past_doorway(t, question_.first) && bad_(t);
     if (!met_[t] && lasts(t)) {
       met_[t] = true;
       layers_.back().push_back(t);
@@ -145,15 +146,16 @@ class order_search {
   const state_graph& graph_;
   const places where_;
   const order_question question_;
+  const Overtakes& overtakes_;
   const Bad& bad_;
   std::vector<bool> met_;
   std::vector<std::vector<state_id>> layers_;  ///< what each depth's steps led to
 };
 
 /// Asks all questions and keeps the shortest run. bad(q, t) must hold in all states t of the run after the start.
-template <class Bad>
-fairness_result ask(const exploration& e, const state_graph& g, const std::vector<order_question>& questions, Bad&& bad,
-                    watch& w, int threads) {
+template <class Overtakes, class Bad>
+fairness_result ask(const exploration& e, const state_graph& g, const std::vector<order_question>& questions,
+                    Overtakes&& overtakes, Bad&& bad, watch& w, int threads) {
   fairness_result result;
   std::mutex mutex;
   std::atomic<std::size_t> shortest{~std::size_t{0}};
@@ -161,7 +163,8 @@ fairness_result ask(const exploration& e, const state_graph& g, const std::vecto
   parallel_for(threads, questions.size(), [&](std::size_t i, bool reports) {
     if (reports) w.report("looking for overtakings", i, questions.size() - i, g.bytes());
     const auto bad_now = [&](state_id t) { return bad(questions[i], t); };
-    order_search search(e, g, questions[i], bad_now);
+    const auto overtakes_now = [&](state_id s, int step, state_id t) { return overtakes(questions[i], s, step, t); };
+    order_search search(e, g, questions[i], overtakes_now, bad_now);
     if (auto run = search.run(shortest, [&] { return w.over(0); })) {
       const std::scoped_lock lock(mutex);
       const std::size_t length = depth.of(run->from) + run->steps.size();
@@ -261,25 +264,54 @@ class waiting_search {
 
 }  // namespace
 
-fairness_result find_fife_violation(exploration& e, const state_graph& g, const enabledness& who, watch& w,
-                                    int threads) {
-  std::vector<order_question> questions;
+namespace {
+
+/// One process before another, for all pairs.
+std::vector<order_question> pairs(const state_graph& g) {
+  std::vector<order_question> all;
   for (int p = 0; p < g.N(); ++p)
     for (int q = 0; q < g.N(); ++q)
-      if (p != q) questions.push_back({only(p), q});
-  // Once enabled, p stays so: only ways on which it is kept out all along can end badly.
+      if (p != q) all.push_back({only(p), q});
+  return all;
+}
+
+/// `late` gets inside by step i.
+auto entering(const state_graph& g) {
+  return [&g](const order_question& q, state_id s, int i, state_id) { return g.owner(i) == q.late && g.enters(s, i); };
+}
+
+/// Asks of all pairs. Once enabled, the earlier one stays so: only ways on which it is kept out all along can end
+/// badly. What is found goes on with a run that shows that it can be kept out for ever.
+template <class Overtakes>
+fairness_result ask_while_kept_out(exploration& e, const state_graph& g, const enabledness& who, Overtakes&& overtakes,
+                                   watch& w, int threads) {
   fairness_result result = ask(
-      e, g, questions, [&](const order_question& q, state_id t) { return (who.kept_out(t) & q.first) != 0; }, w,
-      threads);
-  if (result.found) {
-    unfair_run& run = *result.found;
-    state_id end = run.from;
-    for (const int i : run.steps) end = g.next(end, i);
-    const enabledness::endless_wait after = who.wait_of(end, std::countr_zero(run.overtaken), w);
-    run.loop = static_cast<int>(run.steps.size() + after.loop);
-    run.steps.insert(run.steps.end(), after.steps.begin(), after.steps.end());
-  }
+      e, g, pairs(g), overtakes, [&](const order_question& q, state_id t) { return (who.kept_out(t) & q.first) != 0; },
+      w, threads);
+  if (!result.found) return result;
+  unfair_run& run = *result.found;
+  state_id end = run.from;
+  for (const int i : run.steps) end = g.next(end, i);
+  const enabledness::endless_wait after = who.wait_of(end, std::countr_zero(run.overtaken), w);
+  run.loop = static_cast<int>(run.steps.size() + after.loop);
+  run.steps.insert(run.steps.end(), after.steps.begin(), after.steps.end());
   return result;
+}
+
+}  // namespace
+
+fairness_result find_fife_violation(exploration& e, const state_graph& g, const enabledness& who, watch& w,
+                                    int threads) {
+  return ask_while_kept_out(e, g, who, entering(g), w, threads);
+}
+
+fairness_result find_enabled_out_of_order(exploration& e, const state_graph& g, const enabledness& who, watch& w,
+                                          int threads) {
+  const places where(e);
+  const auto enabled = [&](const order_question& q, state_id, int, state_id t) {
+    return where.past_doorway(t, q.late) && !has(who.kept_out(t), q.late);
+  };
+  return ask_while_kept_out(e, g, who, enabled, w, threads);
 }
 
 fairness_result find_kfcfs_violation(exploration& e, const state_graph& g, watch& w, int threads) {
@@ -289,7 +321,7 @@ fairness_result find_kfcfs_violation(exploration& e, const state_graph& g, watch
     for (int q = 0; q < g.N(); ++q)
       if (std::popcount(first) == k && !has(first, q)) questions.push_back({first, q});
   return ask(
-      e, g, questions, [](const order_question&, state_id) { return true; }, w, threads);
+      e, g, questions, entering(g), [](const order_question&, state_id) { return true; }, w, threads);
 }
 
 waiting_result find_waiting_bound(exploration& e, const state_graph& g, const depths& d, const enabledness& who,

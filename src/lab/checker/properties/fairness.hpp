@@ -8,6 +8,9 @@
 /// past its doorway before q started, q is inside and p is still past its doorway, then p is enabled. Being enabled
 /// lasts, so it is enough to look at the moment q gets inside.
 ///
+/// enabled-in-order (the same paper, definition 5.1): if p was past its doorway before q started, both are past theirs and
+/// q is enabled, then p is enabled. Neither implies the other: q may get inside by luck, without having been enabled.
+///
 /// k-fcfs (Danek 2010, section 2): if k processes were past their doorways before q started, then q does not get inside
 /// before one of them does.
 ///
@@ -48,6 +51,8 @@ struct fairness_result {
 
 fairness_result find_fife_violation(exploration& e, const state_graph& g, const enabledness& who, watch& w,
                                     int threads);
+fairness_result find_enabled_out_of_order(exploration& e, const state_graph& g, const enabledness& who, watch& w,
+                                          int threads);
 fairness_result find_kfcfs_violation(exploration& e, const state_graph& g, watch& w, int threads);
 
 /// Larger bounds are not told apart.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
@@ -28,9 +29,12 @@ bool waits_alone(walker w, int victim) {
   return true;
 }
 
-/// Looks for a run in which `victim` waits for ever: some steps of anybody, then it alone. Searches so many places and
-/// no more.
-bool can_wait_for_ever(const walker& start, int victim, int N, std::size_t places_max) {
+/// How many places a search that judges a trace visits.
+constexpr std::size_t places_max = 20'000;
+
+/// Looks for a run in which `victim` waits for ever: some steps of anybody, then it alone. Searches places_max places
+/// and no more.
+bool can_wait_for_ever(const walker& start, int victim, int N) {
   std::set<place> met{place_of(start)};
   std::deque<walker> queue{start};
   while (!queue.empty()) {
@@ -66,15 +70,13 @@ struct follower {
   doorway_order order;
 };
 
-/// The victim is overtaken at some step, and from there on waits for ever: blocked in the end, or stepping in the loop.
-std::string judge_fife(const trace& t, program& p) {
-  if (t.victim < 0) return "a violation of fife needs a victim";
-  follower run(t, p);
-  bool overtaken = false, victim_steps = false;
+/// Follows the whole run, calling after(i, record) behind each step, and says what is wrong if the victim does not wait
+/// for ever from the start of the loop on: blocked in the end, or stepping in the loop.
+template <class After>
+std::string follow_to_endless_wait(follower& run, const trace& t, After&& after) {
+  bool victim_steps = false;
   const auto look = [&](std::size_t i, const step_record& r) {
-    if (!doorway_order::past_doorway(run.w, t.victim)) overtaken = false;
-    if (enters(r))
-      for (const int first : run.order.before(r.process)) overtaken |= first == t.victim;
+    after(i, r);
     victim_steps |= r.process == t.victim && t.loop >= 0 && i >= static_cast<std::size_t>(t.loop);
   };
   const std::size_t all = t.schedule.size();
@@ -82,11 +84,45 @@ std::string judge_fife(const trace& t, program& p) {
   if (std::string wrong = run.follow(0, stem, look); !wrong.empty()) return wrong;
   const walker::position start = run.w.here();
   if (std::string wrong = run.follow(stem, all, look); !wrong.empty()) return wrong;
-  if (!overtaken)
-    return fmt::format("nobody who started after process {} was past its doorway gets in before it", t.victim);
   if (stem == all) return run.w.can_move(t.victim) ? fmt::format("process {} is not blocked at the end", t.victim) : "";
   if (!(run.w.here() == start)) return "the loop does not come back to its start";
   return victim_steps ? "" : fmt::format("process {} takes no step in the loop", t.victim);
+}
+
+/// The victim is overtaken at some step, and from there on waits for ever.
+std::string judge_fife(const trace& t, program& p) {
+  if (t.victim < 0) return "a violation of fife needs a victim";
+  follower run(t, p);
+  bool overtaken = false;
+  std::string wrong = follow_to_endless_wait(run, t, [&](std::size_t, const step_record& r) {
+    if (!doorway_order::past_doorway(run.w, t.victim)) overtaken = false;
+    if (enters(r))
+      for (const int first : run.order.before(r.process)) overtaken |= first == t.victim;
+  });
+  if (!wrong.empty() || overtaken) return wrong;
+  return fmt::format("nobody who started after process {} was past its doorway gets in before it", t.victim);
+}
+
+/// Somebody that started after the victim was past its doorway is past its own and enabled, and the victim waits for
+/// ever. Being enabled lasts: it is enough to look where each of the later ones was last in its entry.
+std::string judge_enabled_in_order(const trace& t, program& p) {
+  if (t.victim < 0) return "a violation of enabled-in-order needs a victim";
+  follower run(t, p);
+  std::map<int, walker::position> later;
+  std::string wrong = follow_to_endless_wait(run, t, [&](std::size_t, const step_record&) {
+    if (!doorway_order::past_doorway(run.w, t.victim)) later.clear();
+    for (int q = 0; q < p.N(); ++q) {
+      const std::vector<int> first = run.order.before(q);
+      if (doorway_order::past_doorway(run.w, q) && std::find(first.begin(), first.end(), t.victim) != first.end())
+        later[q] = run.w.here();
+    }
+  });
+  if (!wrong.empty()) return wrong;
+  for (const auto& [q, last] : later) {
+    run.w.go(last);
+    if (!can_wait_for_ever(run.w, q, p.N())) return "";
+  }
+  return fmt::format("nobody who started after process {} was past its doorway is enabled", t.victim);
 }
 
 std::string judge_kfcfs(const trace& t, program& p) {
@@ -111,7 +147,6 @@ std::string judge_waiting(const trace& t, program& p) {
   if (t.victim < 0) return "a violation of bounded-waiting needs a victim";
   if (t.loop < 0 || static_cast<std::size_t>(t.loop) == t.schedule.size())
     return "a finite run cannot show that waiting is unbounded";
-  constexpr std::size_t places_max = 20'000;
   follower run(t, p);
   const auto nothing = [](std::size_t, const step_record&) {};
   if (std::string wrong = run.follow(0, static_cast<std::size_t>(t.loop), nothing); !wrong.empty()) return wrong;
@@ -127,7 +162,7 @@ std::string judge_waiting(const trace& t, program& p) {
   if (!(run.w.here() == start.here())) return "the loop does not come back to its start";
   if (!stays) return fmt::format("process {} does not stay in its entry", t.victim);
   if (!entered) return "nobody enters in the loop";
-  if (victim_steps || can_wait_for_ever(start, t.victim, p.N(), places_max)) return "";
+  if (victim_steps || can_wait_for_ever(start, t.victim, p.N())) return "";
   return fmt::format("no way was found to keep process {} out for ever: it may be enabled", t.victim);
 }
 
@@ -152,11 +187,12 @@ std::vector<int> doorway_order::before(int q) const {
 }
 
 bool is_fairness(std::string_view property) {
-  return property == "fife" || property == "k-fcfs" || property == "bounded-waiting";
+  return property == "fife" || property == "enabled-in-order" || property == "k-fcfs" || property == "bounded-waiting";
 }
 
 std::string judge_fairness(const trace& t, program& p) {
   if (t.property == "fife") return judge_fife(t, p);
+  if (t.property == "enabled-in-order") return judge_enabled_in_order(t, p);
   if (t.property == "k-fcfs") return judge_kfcfs(t, p);
   return judge_waiting(t, p);
 }

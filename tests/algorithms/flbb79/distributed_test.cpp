@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lemma 4.3 where its redundancy matters. The supervisor's state is distributed over helpers once more than
+// c1 = l max(1, k-1) + 2k - 2 processes try: with one place and k = 2 that takes four of them, with k = l = 2 five.
+
+#include "algorithms/flbb79/distributed.hpp"
+
+#include <gtest/gtest.h>
+
+#include "algorithms/decide.hpp"
+#include "mutants/never_drone.hpp"
+
+namespace kgate::flbb79 {
+namespace {
+
+TEST(Distributed, SimulatesItsSupervisorN3l1k1) { expect_simulation<3, as_corrected>(1, 1, 0, 142'118); }
+
+TEST(Distributed, SimulatesItsSupervisorWithOneCrashN4l1k2) {
+  const auto seen = expect_simulation<4>(1, 2, 1, 2'588'777);
+  EXPECT_EQ(seen.distributed, 1'754'764u);
+  EXPECT_EQ(seen.handed_over, 39'674u);
+  EXPECT_EQ(seen.closest_to_standstill, 2u) << "one process fewer and it would stop: all redundancy was needed";
+}
+
+template <class M>
+using wide_buckets = supervised<M, bucket_system<>, wide_messages>;
+TEST(Distributed, TheCheckerMeetsAsManyStatesN2l1k1) {
+  const auto seen = simulation_search<bucket_system<>, wide_messages, 2>(1, 1).run(0, 1'000'000);
+  EXPECT_EQ(seen.states, 16'116u);
+  EXPECT_EQ(lab::decide<wide_buckets>({2, 1, 0, 0, true}, "k-exclusion").states, seen.states);
+}
+
+/// Two quitters keep both slots, and the helper gets none.
+TEST(DistributedMutant, WithoutTheTestOfPrevhelperTheSupervisorStopsN5l2k1) {
+  const auto seen = simulation_search<bucket_system<>, without_prevhelper, 5>(2, 1).run(1, 10'000'000);
+  EXPECT_EQ(seen.wrong, "S4: the supervisor stops");
+}
+
+/// elig(c) never becomes D: R4 does not hold. Nothing else would change: a process that its supervisor makes a drone has
+/// been a quitter for a whole stage, so by its next step its slot is DEAD, or PREVIOUS with prevhelper false, and is
+/// released without being asked for its class. That no slot is ever released for the class alone is what
+/// `lonely_releases` counts, in all states of the tests above and of distributed_deep_test.cpp.
+TEST(DistributedMutant, EligNeverSetToDBreaksR4N3l1k1) {
+  const auto seen = simulation_search<never_drone::bucket_system<>, wide_messages, 3>(1, 1).run(0, 1'000'000);
+  EXPECT_EQ(seen.wrong, "R4");
+}
+
+}  // namespace
+}  // namespace kgate::flbb79
