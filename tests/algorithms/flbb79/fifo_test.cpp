@@ -132,8 +132,8 @@ TEST_P(QueueWithoutSupervisor, BearsHostileSchedules) {
 }
 INSTANTIATE_TEST_SUITE_P(Sizes, QueueWithoutSupervisor,
                          testing::Values(size{4, 1, 1, 100000, 30000}, size{8, 2, 2, 300000, 150000},
-                                         size{12, 3, 3, 1000000, 600000}, size{8, 3, 1, 100000, 30000},
-                                         size{10, 3, 2, 300000, 150000}));
+                                         size{12, 3, 3, 1000000, 600000}, size{8, 3, 1, 400000, 150000},
+                                         size{10, 3, 2, 1000000, 600000}));
 
 }  // namespace
 }  // namespace kgate::flbb79
