@@ -62,8 +62,8 @@ TEST(fairness, k_fcfs_does_not_give_fife) {
   expect_verdict<any>({4, 2}, "k-fcfs", verdict::violated);
 }
 
-// Who draws permits is never enabled before it is inside: nobody is enabled out of order, however many are overtaken. The
-// other way round, danek10-fife keeps fife and not enabled-in-order (tests/algorithms/danek10/model_test.cpp).
+// Who draws permits is never enabled before it is inside: nobody is enabled out of order, however many are overtaken.
+// The other way round, danek10-fife keeps fife and not enabled-in-order (tests/algorithms/danek10/model_test.cpp).
 TEST(fairness, enabled_in_order_does_not_give_fife) {
   expect_verdict<semaphore>({3, 1}, "enabled-in-order", verdict::holds);
   expect_verdict<semaphore>({3, 1}, "fife", verdict::violated);

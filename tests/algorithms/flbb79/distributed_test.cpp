@@ -35,8 +35,8 @@ TEST(DistributedMutant, WithoutTheTestOfPrevhelperTheSupervisorStopsN5l2k1) {
   EXPECT_EQ(seen.wrong, "S4: the supervisor stops");
 }
 
-/// elig(c) never becomes D: R4 does not hold. Nothing else would change: a process that its supervisor makes a drone has
-/// been a quitter for a whole stage, so by its next step its slot is DEAD, or PREVIOUS with prevhelper false, and is
+/// elig(c) never becomes D: R4 does not hold. Nothing else would change: a process that its supervisor makes a drone
+/// has been a quitter for a whole stage, so by its next step its slot is DEAD, or PREVIOUS with prevhelper false, and is
 /// released without being asked for its class. That no slot is ever released for the class alone is what
 /// `lonely_releases` counts, in all states of the tests above and of distributed_deep_test.cpp.
 TEST(DistributedMutant, EligNeverSetToDBreaksR4N3l1k1) {

@@ -8,7 +8,7 @@
 /// In every reachable state, and for every step, it looks at
 ///   C1      at most l are inside
 ///   R1-R6   what the lemma asks of the system it is given
-///   S1-S3   whoever takes the supervisor's step has the supervisor's state: beside each state runs the supervisor itself
+///   S1-S3   whoever takes the supervisor's step has its state: beside each state runs the supervisor itself
 ///   E1, E2  the invariants of flbb79_supervisor.hpp
 ///   S4      supervisor steps never stop for good while fewer than k processes fail. Between two of them only finitely
 ///           many steps change anything (`progress_of` grows with each), so a run without supervisor steps comes to

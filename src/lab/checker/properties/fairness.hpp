@@ -8,8 +8,8 @@
 /// past its doorway before q started, q is inside and p is still past its doorway, then p is enabled. Being enabled
 /// lasts, so it is enough to look at the moment q gets inside.
 ///
-/// enabled-in-order (the same paper, definition 5.1): if p was past its doorway before q started, both are past theirs and
-/// q is enabled, then p is enabled. Neither implies the other: q may get inside by luck, without having been enabled.
+/// enabled-in-order (the same paper, definition 5.1): if p was past its doorway before q started, both are past theirs
+/// and q is enabled, then p is enabled. Neither implies the other: q may get inside without having been enabled.
 ///
 /// k-fcfs (Danek 2010, section 2): if k processes were past their doorways before q started, then q does not get inside
 /// before one of them does.
