@@ -36,8 +36,8 @@ TEST(DistributedMutant, WithoutTheTestOfPrevhelperTheSupervisorStopsN5l2k1) {
 }
 
 /// elig(c) never becomes D: R4 does not hold. Nothing else would change: a process that its supervisor makes a drone
-/// has been a quitter for a whole stage, so by its next step its slot is DEAD, or PREVIOUS with prevhelper false, and is
-/// released without being asked for its class. That no slot is ever released for the class alone is what
+/// has been a quitter for a whole stage. So by its next step its slot is DEAD, or PREVIOUS with prevhelper false, and
+/// is released without being asked for its class. That no slot is ever released for the class alone is what
 /// `lonely_releases` counts, in all states of the tests above and of distributed_deep_test.cpp.
 TEST(DistributedMutant, EligNeverSetToDBreaksR4N3l1k1) {
   const auto seen = simulation_search<never_drone::bucket_system<>, wide_messages, 3>(1, 1).run(0, 1'000'000);
