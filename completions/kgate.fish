@@ -27,9 +27,11 @@ function __kgate_in
     set -l words (commandline -opc)
     test (count $words) -ge 2; and test "$words[2]" = $argv[1]; and not __kgate_operand >/dev/null
 end
+# Whether the current word belongs to the command that is run.
 function __kgate_runs
     set -l words (commandline -opc)
-    test (count $words) -ge 2; and contains -- "$words[2]" run jobserver
+    test (count $words) -ge 2; and contains -- "$words[2]" run jobserver; or return 1
+    __kgate_operand >/dev/null; or not string match -q -- "-*" (commandline -ct)
 end
 # What follows the options, completed as a line of its own.
 function __kgate_command
@@ -59,7 +61,7 @@ complete -c kgate -n __fish_is_first_arg -a help -d 'tell more about a command'
 complete -c kgate -n __fish_is_first_arg -l help -d 'what there is'
 complete -c kgate -n __fish_is_first_arg -l version -d 'the version'
 complete -c kgate -n '__kgate_in help; and test (count (commandline -opc)) -eq 2' -a 'run hold release jobserver create status list top stats wait cancel pause resume drain resize remove doctor'
-complete -c kgate -n '__kgate_runs; and begin; __kgate_operand >/dev/null; or not string match -q -- "-*" (commandline -ct); end' -a '(__kgate_command)'
+complete -c kgate -n __kgate_runs -a '(__kgate_command)'
 complete -c kgate -n __fish_is_first_arg -a run -d 'run a command when a slot is free'
 complete -c kgate -n '__kgate_in run' -l name -s n -x -a '(__kgate_names)' -d 'the gate; 1 to 64 of A-Z a-z 0-9 . _ - that begin with a letter or digit (default: "default"). Given several times: all of these gates or none, each -k and -w for the gate named before it'
 complete -c kgate -n '__kgate_in run' -l slots -s k -x -d 'how many may be inside, 1 to 4095, if the gate is created (default: 1). A gate that exists must have been created with as many, or resized since'

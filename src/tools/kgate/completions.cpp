@@ -208,7 +208,8 @@ _kgate_names() {
 _kgate_processes() {
   local -a numbers reply
   _kgate_directory
-  numbers=(${(f)"$(_call_program processes kgate status $reply --json 2>/dev/null | grep -o '"pid":[0-9]*' | cut -d: -f2)"})
+  numbers=(${(f)"$(_call_program processes kgate status $reply --json 2>/dev/null |
+    grep -o '"pid":[0-9]*' | cut -d: -f2)"})
   compadd -a numbers
 }
 _kgate_command() {
@@ -322,9 +323,11 @@ function __kgate_in
     set -l words (commandline -opc)
     test (count $words) -ge 2; and test "$words[2]" = $argv[1]; and not __kgate_operand >/dev/null
 end
+# Whether the current word belongs to the command that is run.
 function __kgate_runs
     set -l words (commandline -opc)
-    test (count $words) -ge 2; and contains -- "$words[2]" @RUNNING_WORDS@
+    test (count $words) -ge 2; and contains -- "$words[2]" @RUNNING_WORDS@; or return 1
+    __kgate_operand >/dev/null; or not string match -q -- "-*" (commandline -ct)
 end
 # What follows the options, completed as a line of its own.
 function __kgate_command
@@ -354,7 +357,7 @@ complete -c kgate -n __fish_is_first_arg -a help -d 'tell more about a command'
 complete -c kgate -n __fish_is_first_arg -l help -d 'what there is'
 complete -c kgate -n __fish_is_first_arg -l version -d 'the version'
 complete -c kgate -n '__kgate_in help; and test (count (commandline -opc)) -eq 2' -a '@COMMANDS@'
-complete -c kgate -n '__kgate_runs; and begin; __kgate_operand >/dev/null; or not string match -q -- "-*" (commandline -ct); end' -a '(__kgate_command)'
+complete -c kgate -n __kgate_runs -a '(__kgate_command)'
 )fish";
 
 std::string fish_quoted(std::string_view text) {
