@@ -6,7 +6,7 @@ namespace kgate::lab {
 namespace {
 
 using act = cluster_act;
-const std::vector<act> all{act::enter,   act::enter_two, act::give_up, act::linger, act::stay,
+const std::vector<act> all{act::enter,   act::enter_two, act::give_up, act::stay,
                            act::enlarge, act::shrink,    act::dismiss, act::remove};
 
 TEST(cluster_scripts_deep, n3_k1_two_passages_an_expiry_each_and_a_death) {

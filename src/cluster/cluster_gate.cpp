@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <utility>
+
+#include "cluster/address.hpp"
+#include "cluster/gate_nodes.hpp"
+#include "cluster/request.hpp"
+#include "cluster/secret.hpp"
+#include "cluster/session.hpp"
+#include "kgate/cluster.hpp"
+
+namespace kgate {
+
+namespace detail::cluster {
+
+/// A request that was granted, with all that its release needs.
+class held_permit {
+ public:
+  held_permit(std::shared_ptr<session> s, const std::string& gate, const participant_data& who, patience how_long,
+              gate_size size)
+      : session_(std::move(s)), client_(*session_, gate, who, std::move(how_long)), recipe_(client_, size) {}
+
+  /// done: it is inside. After an exception nothing is left in the queue, as far as that can be done.
+  outcome acquire(int weight) {
+    try {
+      return recipe_.acquire(weight);
+    } catch (const gate_error&) {
+      leave_queue();
+      throw;
+    }
+  }
+  bool release() noexcept {
+    if (released_ || session_->is_inherited()) return true;
+    released_ = true;
+    try {
+      return recipe_.release() == outcome::done;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+
+  const std::vector<int>& slots() const { return recipe_.at().slots.numbers; }
+  std::uint64_t token() const { return recipe_.at().fence; }
+  gate_size size() const { return recipe_.at().size; }
+  const cluster::session& of() const { return *session_; }
+
+ private:
+  void leave_queue() noexcept {
+    if (recipe_.at().me.request.empty()) return;
+    try {
+      client_.remove_waiter(recipe_.at().me);
+    } catch (const std::exception&) {
+      return;  // what is reported is the first failure
+    }
+  }
+
+  std::shared_ptr<session> session_;
+  request_client client_;
+  recipe<request_client> recipe_;
+  bool released_ = false;
+};
+
+}  // namespace detail::cluster
+
+using namespace detail::cluster;
+
+namespace {
+
+std::string own_host() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+std::string own_user() {
+  const passwd* const entry = getpwuid(geteuid());
+  return entry != nullptr ? entry->pw_name : std::to_string(geteuid());
+}
+
+}  // namespace
+
+struct cluster_gate::shared {
+  address where;
+  std::string name, path, secret;
+  cluster_options options;
+  std::mutex mutex;
+  std::shared_ptr<session> current;
+  gate_size size;
+
+  /// The session, or a new one if that was lost.
+  std::shared_ptr<session> usable() {
+    const std::scoped_lock lock(mutex);
+    if (current != nullptr && current->is_inherited())
+      throw gate_error({gate_errc::forked, "the session belongs to another process; open the gate here"});
+    if (current == nullptr || current->is_lost())
+      current = std::make_shared<session>(where, secret, options.connect_timeout);
+    return current;
+  }
+  gate_size known_size() {
+    const std::scoped_lock lock(mutex);
+    return size;
+  }
+  void learn(gate_size seen) {
+    const std::scoped_lock lock(mutex);
+    size = seen;
+  }
+  participant_data describe(int weight) const {
+    participant_data who;
+    who.host = own_host();
+    who.process = getpid();
+    who.user = own_user();
+    who.command = options.command.empty() ? program_invocation_short_name : options.command;
+    who.weight = weight;
+    return who;
+  }
+  std::unique_ptr<held_permit> enter(int weight, patience how_long);
+};
+
+std::unique_ptr<held_permit> cluster_gate::shared::enter(int weight, patience how_long) {
+  const std::shared_ptr<session> s = usable();
+  const std::string gate = "gate '" + name + "'";
+  const auto too_heavy = [&](int slots) {
+    return gate_error({gate_errc::bad_slots, "a weight of " + std::to_string(weight) + " is not in 1.." +
+                                                 std::to_string(slots) + ", the slots of " + gate});
+  };
+  if (weight < 1) throw too_heavy(known_size().slots);
+  if (weight > known_size().slots) {
+    learn(read_size(*s, path));
+    if (weight > known_size().slots) throw too_heavy(known_size().slots);
+  }
+  auto held = std::make_unique<held_permit>(s, path, describe(weight), std::move(how_long), known_size());
+  const outcome how = held->acquire(weight);
+  learn(held->size());
+  switch (how) {
+    case outcome::done:
+      return held;
+    case outcome::given_up:
+      return nullptr;
+    case outcome::too_heavy:
+      throw too_heavy(held->size().slots);
+    case outcome::removed:
+      break;
+    case outcome::lost:
+      throw_lost(*s);
+  }
+  bool there = true;
+  try {
+    read_size(*s, path);
+  } catch (const gate_error& missing) {
+    if (missing.code() != gate_errc::not_found) throw;
+    there = false;
+  }
+  if (there) throw gate_error({gate_errc::cancelled, "somebody took the waiter out of the queue of " + gate});
+  throw gate_error({gate_errc::removed, gate + " was removed"});
+}
+
+cluster_gate::cluster_gate(std::string_view address, std::string_view name, int slots, cluster_options options)
+    : shared_(std::make_shared<shared>()) {
+  if (const gate_failure failure = parse_address(address, shared_->where)) throw gate_error(failure);
+  if (const gate_failure failure = check_name(name)) throw gate_error(failure);
+  if (slots < 0 || slots > slots_max)
+    throw gate_error({gate_errc::bad_slots, "a gate has 1 to " + std::to_string(slots_max) + " slots"});
+  shared_->name = name;
+  shared_->path = shared_->where.root + "/" + shared_->name;
+  shared_->secret = find_secret(options.authentication);
+  if (options.session_timeout.count() > 0) shared_->where.session = options.session_timeout;
+  shared_->options = std::move(options);
+  shared_->size = open_gate(*shared_->usable(), shared_->where.root, shared_->name, slots);
+}
+cluster_gate::cluster_gate(cluster_gate&&) noexcept = default;
+cluster_gate& cluster_gate::operator=(cluster_gate&&) noexcept = default;
+cluster_gate::~cluster_gate() = default;
+
+cluster_gate::permit cluster_gate::enter(int weight) { return permit(shared_->enter(weight, {})); }
+
+std::optional<cluster_gate::permit> cluster_gate::enter(std::stop_token stop, int weight) {
+  auto held = shared_->enter(weight, {std::move(stop)});
+  if (held == nullptr) return std::nullopt;
+  return permit(std::move(held));
+}
+
+std::optional<cluster_gate::permit> cluster_gate::try_enter(int weight) {
+  return try_enter_for(std::chrono::milliseconds(0), weight);
+}
+
+std::optional<cluster_gate::permit> cluster_gate::try_enter_for(std::chrono::milliseconds time, int weight) {
+  const auto now = std::chrono::steady_clock::now();
+  const bool endless = time > std::chrono::hours(24 * 365);
+  auto held = shared_->enter(weight, {{}, endless ? std::chrono::steady_clock::time_point::max() : now + time});
+  if (held == nullptr) return std::nullopt;
+  return permit(std::move(held));
+}
+
+int cluster_gate::slots() {
+  shared_->learn(read_size(*shared_->usable(), shared_->path));
+  return shared_->known_size().slots;
+}
+void cluster_gate::resize(int slots) { resize_gate(*shared_->usable(), shared_->path, slots); }
+cluster_status cluster_gate::status() { return look_at_gate(*shared_->usable(), shared_->path); }
+bool cluster_gate::cancel(std::string_view request) {
+  return cancel_waiter(*shared_->usable(), shared_->path, request);
+}
+bool cluster_gate::remove(bool forced) { return remove_gate(*shared_->usable(), shared_->path, forced); }
+std::chrono::milliseconds cluster_gate::session_timeout() const {
+  const std::scoped_lock lock(shared_->mutex);
+  return shared_->current->timeout();
+}
+
+cluster_gate::permit::permit(std::unique_ptr<held_permit> held) : held_(std::move(held)) {}
+cluster_gate::permit::permit(permit&&) noexcept = default;
+cluster_gate::permit& cluster_gate::permit::operator=(permit&& other) noexcept {
+  if (this != &other) {
+    if (held_ != nullptr) held_->release();
+    held_ = std::move(other.held_);
+  }
+  return *this;
+}
+cluster_gate::permit::~permit() {
+  if (held_ != nullptr) held_->release();
+}
+const std::vector<int>& cluster_gate::permit::slots() const { return held_->slots(); }
+std::uint64_t cluster_gate::permit::token() const { return held_->token(); }
+std::stop_token cluster_gate::permit::lost() const { return held_->of().lost(); }
+int cluster_gate::permit::lost_descriptor() const { return held_->of().lost_descriptor(); }
+bool cluster_gate::permit::connected() const { return held_->of().connected(); }
+bool cluster_gate::permit::release() noexcept {
+  if (held_ == nullptr) return true;
+  return std::exchange(held_, nullptr)->release();
+}
+
+}  // namespace kgate

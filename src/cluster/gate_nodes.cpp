@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/gate_nodes.hpp"
+
+#include <algorithm>
+
+namespace kgate::detail::cluster {
+
+namespace {
+
+/// Makes a request until its answer is known.
+template <class Request>
+auto answer_to(session& s, Request&& request) {
+  for (;;) {
+    auto got = request();
+    if (got.is == answer::expired || (got.is == answer::unknown && !s.await_connected())) throw_lost(s);
+    if (got.is != answer::unknown) return got;
+  }
+}
+
+[[noreturn]] void throw_missing(const std::string& gate) {
+  throw gate_error({gate_errc::not_found, "there is no gate at " + gate});
+}
+
+gate_reading read_gate(session& s, const std::string& gate, std::int32_t* version) {
+  const auto read = answer_to(s, [&] { return s.get(gate); });
+  if (read.is == answer::no_node) throw_missing(gate);
+  size_of(read.value, gate);
+  if (version != nullptr) *version = read.value.version;
+  return read_gate_data(read.value.data);
+}
+
+void create_parents(session& s, const std::string& root) {
+  for (std::size_t end = root.find('/', 1);; end = root.find('/', end + 1)) {
+    const std::string part = root.substr(0, end);
+    // A node that is there may be one that this user cannot create nodes beside.
+    if (answer_to(s, [&] { return s.get(part); }).is == answer::no_node)
+      answer_to(s, [&] { return s.transact({{write::kind::create_parent, part}}); });
+    if (end == std::string::npos) return;
+  }
+}
+
+cluster_participant describe(const node& there) {
+  const participant_data who = read_participant(there.data);
+  cluster_participant out;
+  out.host = who.host;
+  out.process = who.process;
+  out.user = who.user;
+  out.command = who.command;
+  out.weight = who.weight;
+  out.request = who.request;
+  out.session = there.owner;
+  out.since = std::chrono::system_clock::time_point(
+      std::chrono::duration_cast<std::chrono::system_clock::duration>(std::chrono::milliseconds(there.created_ms)));
+  return out;
+}
+
+std::vector<waiter_name> waiters_in_order(session& s, const std::string& gate) {
+  const std::string path = gate + "/q";
+  const auto names = answer_to(s, [&] { return s.children(path); });
+  if (names.is != answer::ok) throw_missing(gate);
+  std::vector<waiter_name> out = waiters_of(names.value, path);
+  if (out.empty()) return out;
+  // Any of them is a point of reference: the distances between waiters are far below half of all numbers.
+  const std::int32_t from = out.front().sequence;
+  std::sort(out.begin(), out.end(), [from](const waiter_name& a, const waiter_name& b) {
+    return distance(a.sequence, from) < distance(b.sequence, from);
+  });
+  return out;
+}
+
+std::vector<int> slots_held(session& s, const std::string& gate) {
+  const std::string path = gate + "/s";
+  const auto names = answer_to(s, [&] { return s.children(path); });
+  if (names.is != answer::ok) throw_missing(gate);
+  std::vector<int> out = slots_of(names.value, path).numbers;
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace
+
+void throw_lost(const session& s) { throw session_lost({gate_errc::system, "the session is lost: " + s.loss()}); }
+
+gate_size open_gate(session& s, const std::string& root, const std::string& name, int slots) {
+  const std::string gate = root + "/" + name;
+  for (;;) {
+    const auto read = answer_to(s, [&] { return s.get(gate); });
+    if (read.is == answer::ok) {
+      const gate_size there = size_of(read.value, gate);
+      const int created_with = read_gate_data(read.value.data).created_with;
+      if (slots != 0 && slots != there.slots && slots != created_with)
+        throw gate_error({gate_errc::wrong_slots, "gate '" + name + "' has " + std::to_string(there.slots) +
+                                                      " slots, not " + std::to_string(slots) +
+                                                      "; leave the number out, or resize the gate"});
+      return there;
+    }
+    if (slots == 0)
+      throw gate_error(
+          {gate_errc::not_found, "there is no gate '" + name + "' at " + root + "; a number of slots would create it"});
+    create_parents(s, root);
+    answer_to(s, [&] {
+      return s.transact({{write::kind::create, gate, gate_data(slots, slots)},
+                         {write::kind::create, gate + "/q"},
+                         {write::kind::create, gate + "/s"}});
+    });
+  }
+}
+
+gate_size read_size(session& s, const std::string& gate) {
+  std::int32_t version = 0;
+  const int slots = read_gate(s, gate, &version).slots;
+  return {slots, version};
+}
+
+void resize_gate(session& s, const std::string& gate, int slots) {
+  if (slots < 1 || slots > slots_max)
+    throw gate_error({gate_errc::bad_slots, "a gate has 1 to " + std::to_string(slots_max) + " slots"});
+  for (;;) {
+    std::int32_t version = 0;
+    const gate_reading there = read_gate(s, gate, &version);
+    if (there.slots == slots) return;
+    const auto set = s.transact({{write::kind::set, gate, gate_data(slots, there.created_with), version}});
+    if (set.is == answer::ok) return;
+    if (set.is == answer::expired || (set.is == answer::unknown && !s.await_connected())) throw_lost(s);
+    if (set.is == answer::unknown) answer_to(s, [&] { return s.sync(gate); });
+  }
+}
+
+cluster_status look_at_gate(session& s, const std::string& gate) {
+  cluster_status out;
+  out.slots = read_size(s, gate).slots;
+  const std::vector<int> held = slots_held(s, gate);
+  for (const int slot : held) {
+    const auto there = answer_to(s, [&] { return s.get(gate + "/s/" + std::to_string(slot)); });
+    if (there.is != answer::ok) continue;
+    const auto same = std::find_if(out.holders.begin(), out.holders.end(), [&](const cluster_participant& one) {
+      return one.token == there.value.czxid && one.session == there.value.owner;
+    });
+    if (same != out.holders.end()) {
+      same->slots.push_back(slot);
+      continue;
+    }
+    out.holders.push_back(describe(there.value));
+    out.holders.back().slots.push_back(slot);
+    out.holders.back().token = there.value.czxid;
+  }
+  out.free = out.slots - static_cast<int>(held.size());
+  for (const waiter_name& one : waiters_in_order(s, gate)) {
+    const auto there = answer_to(s, [&] { return s.get(gate + "/q/" + one.node()); });
+    if (there.is != answer::ok) continue;
+    out.waiters.push_back(describe(there.value));
+    out.waiters.back().request = one.request;
+    out.waiters.back().position = static_cast<int>(out.waiters.size());
+  }
+  return out;
+}
+
+bool cancel_waiter(session& s, const std::string& gate, std::string_view request) {
+  for (const waiter_name& one : waiters_in_order(s, gate))
+    if (one.request == request)
+      return answer_to(s, [&] {
+               return s.transact({{write::kind::remove, gate + "/q/" + one.node()}});
+             }).is == answer::ok;
+  return false;
+}
+
+bool remove_gate(session& s, const std::string& gate, bool forced) {
+  for (;;) {
+    read_gate(s, gate, nullptr);
+    const std::vector<waiter_name> waiters = waiters_in_order(s, gate);
+    const std::vector<int> slots = slots_held(s, gate);
+    if (!forced && !(waiters.empty() && slots.empty())) return false;
+    std::vector<write> all;
+    for (const waiter_name& one : waiters) all.push_back({write::kind::remove, gate + "/q/" + one.node()});
+    for (const int slot : slots) all.push_back({write::kind::remove, gate + "/s/" + std::to_string(slot)});
+    for (const std::string& path : {gate + "/q", gate + "/s", gate}) all.push_back({write::kind::remove, path});
+    const auto done = s.transact(all);
+    if (done.is == answer::ok) return true;
+    if (done.is == answer::expired || (done.is == answer::unknown && !s.await_connected())) throw_lost(s);
+    if (done.is != answer::unknown) continue;
+    answer_to(s, [&] { return s.sync(gate); });
+    if (answer_to(s, [&] { return s.get(gate); }).is == answer::no_node) return true;
+  }
+}
+
+std::vector<std::string> gates_below(session& s, const std::string& root) {
+  const auto names = answer_to(s, [&] { return s.children(root); });
+  std::vector<std::string> out;
+  if (names.is == answer::ok) out = names.value;
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace kgate::detail::cluster

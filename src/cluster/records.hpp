@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What is written in the nodes of a gate, and how their names are made. Whoever may write there may write anything, so
+/// all of it is checked when it is read.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kgate::detail::cluster {
+
+constexpr int slots_max = 4095;
+constexpr int layout_version = 1;
+
+/// The data of the gate's own node.
+std::string gate_data(int slots, int created_with);
+/// What a gate's data says, or what is wrong with it.
+struct gate_reading {
+  int slots = 0;
+  int created_with = 0;  ///< the slots it had at first
+  std::string wrong;
+};
+gate_reading read_gate_data(std::string_view data);
+
+/// The data of a waiter's and of a holder's node.
+struct participant_data {
+  std::string request;
+  std::string host;
+  int process = 0;
+  std::string user;
+  std::string command;
+  int weight = 1;
+};
+std::string to_data(const participant_data& who);
+/// What cannot be understood is left as it is by default.
+participant_data read_participant(std::string_view data);
+
+/// A waiter's node: REQUEST_SEQUENCE.
+struct waiter_name {
+  std::string request;
+  std::int32_t sequence = 0;
+  std::string node() const;
+  friend bool operator==(const waiter_name&, const waiter_name&) = default;
+};
+std::optional<waiter_name> parse_waiter(std::string_view node);
+/// "w-SESSION-NUMBER"
+std::string request_name(std::uint64_t session, std::uint64_t number);
+std::uint64_t session_of(std::string_view request);
+/// The number of a slot's node.
+std::optional<int> parse_slot(std::string_view node);
+
+}  // namespace kgate::detail::cluster

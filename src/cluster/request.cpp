@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/request.hpp"
+
+#include <utility>
+
+namespace kgate::detail::cluster {
+
+namespace {
+
+[[noreturn]] void foreign(const std::string& path, const std::string& name) {
+  throw gate_error({gate_errc::not_a_gate, "there is a node at " + path + "/" + name +
+                                               " that is not kgate's; remove it, or use another path"});
+}
+
+}  // namespace
+
+std::vector<waiter_name> waiters_of(const std::vector<std::string>& names, const std::string& path) {
+  std::vector<waiter_name> out;
+  for (const std::string& name : names) {
+    std::optional<waiter_name> one = parse_waiter(name);
+    if (!one) foreign(path, name);
+    out.push_back(std::move(*one));
+  }
+  return out;
+}
+
+slot_numbers slots_of(const std::vector<std::string>& names, const std::string& path) {
+  slot_numbers out;
+  for (const std::string& name : names) {
+    const std::optional<int> slot = parse_slot(name);
+    if (!slot) foreign(path, name);
+    out.numbers.push_back(*slot);
+  }
+  return out;
+}
+
+gate_size size_of(const node& gate, const std::string& path) {
+  const gate_reading read = read_gate_data(gate.data);
+  if (!read.wrong.empty())
+    throw gate_error({gate_errc::not_a_gate, "at " + path + " there is " + read.wrong + "; use another path or name"});
+  return {read.slots, gate.version};
+}
+
+request_client::request_client(session& s, std::string gate, participant_data who, patience how_long)
+    : session_(s), gate_(std::move(gate)), who_(std::move(who)), how_long_(std::move(how_long)) {
+  who_.request = request_name(s.id(), s.next_request());
+}
+
+request_client::~request_client() { session_.dismiss(events_); }
+
+answered<waiter_name> request_client::enqueue() {
+  const auto made = session_.create_waiter(queue_path() + "/" + request() + "_", to_data(who_));
+  answered<waiter> out{made.is, {}};
+  if (made.is != answer::ok) return out;
+  const std::string node = made.value.substr(made.value.rfind('/') + 1);
+  if (const std::optional<waiter_name> one = parse_waiter(node))
+    out.value = *one;
+  else
+    foreign(queue_path(), node);
+  return out;
+}
+
+answered<std::vector<waiter_name>> request_client::queue() {
+  events_.forget();
+  const auto names = session_.children(queue_path());
+  answered<std::vector<waiter>> out{names.is, {}};
+  if (names.is == answer::ok) out.value = waiters_of(names.value, queue_path());
+  return out;
+}
+
+answered<bool> request_client::watch_waiter(const waiter& w) {
+  // Reading it leaves no watch behind if it is gone; exists() would, for ever.
+  return {session_.get(waiter_path(w), &events_).is, true};
+}
+
+answered<slot_numbers> request_client::slots() {
+  events_.forget();
+  const auto names = session_.children(gate_ + "/s", &events_);
+  answered<slot_set> out{names.is, {}};
+  if (names.is == answer::ok) out.value = slots_of(names.value, gate_ + "/s");
+  return out;
+}
+
+answered<gate_size> request_client::size() {
+  const auto read = session_.get(gate_, &events_);
+  answered<gate_size> out{read.is, {}};
+  if (read.is == answer::ok) out.value = size_of(read.value, gate_);
+  return out;
+}
+
+answered<std::uint64_t> request_client::grant(const waiter& me, const slot_set& chosen, std::int32_t version) {
+  std::vector<write> all;
+  all.push_back({write::kind::check, gate_, {}, version});
+  const std::string data = to_data(who_);
+  for (const int slot : chosen.numbers) all.push_back({write::kind::create_ephemeral, slot_path(slot), data});
+  all.push_back({write::kind::remove, waiter_path(me)});
+  // Only this one's answer has the transaction's number.
+  all.push_back({write::kind::set, slot_path(chosen.numbers.front()), data});
+  return session_.transact(all);
+}
+
+answered<bool> request_client::remove_waiter(const waiter& me) {
+  return {session_.transact({{write::kind::remove, waiter_path(me)}}).is, true};
+}
+
+answered<request_client::holding> request_client::holder(const slot_set& chosen) {
+  const auto read = session_.get(slot_path(chosen.numbers.front()));
+  answered<holding> out{read.is, {}};
+  if (read.is == answer::ok) out.value = {read_participant(read.value.data).request, read.value.czxid};
+  return out;
+}
+
+answered<bool> request_client::free(const slot_set& chosen) {
+  std::vector<write> all;
+  for (const int slot : chosen.numbers) all.push_back({write::kind::remove, slot_path(slot)});
+  return {session_.transact(all).is, true};
+}
+
+event request_client::wait() {
+  if (session_.is_lost()) return event::expired;
+  const event seen = events_.wait(how_long_.stop, how_long_.deadline);
+  return session_.is_lost() ? event::expired : seen;
+}
+
+}  // namespace kgate::detail::cluster

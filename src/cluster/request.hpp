@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The recipe's client on a real session: one request for slots of one gate.
+
+#include <algorithm>
+#include <chrono>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cluster/records.hpp"
+#include "cluster/session.hpp"
+#include "kgate/algorithms/cluster_recipe.hpp"
+
+namespace kgate::detail::cluster {
+
+/// Slots, by their numbers.
+struct slot_numbers {
+  std::vector<int> numbers;
+
+  int count() const { return static_cast<int>(numbers.size()); }
+  slot_numbers lowest_free(int weight) const {
+    slot_numbers out;
+    for (int i = 0; out.count() < weight; ++i)
+      if (std::find(numbers.begin(), numbers.end(), i) == numbers.end()) out.numbers.push_back(i);
+    return out;
+  }
+};
+
+/// How long a request may wait.
+struct patience {
+  std::stop_token stop{};
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+};
+
+class request_client {
+ public:
+  using waiter = waiter_name;
+  using slot_set = slot_numbers;
+  using token = std::uint64_t;
+  struct holding {
+    std::string request;
+    token fence = 0;
+  };
+
+  /// `who` says what others see of it; its request is made up here.
+  request_client(session& s, std::string gate, participant_data who, patience how_long);
+  request_client(const request_client&) = delete;
+  request_client& operator=(const request_client&) = delete;
+  ~request_client();
+
+  const std::string& request() const { return who_.request; }
+
+  answered<waiter> enqueue();
+  answered<std::vector<waiter>> queue();
+  answered<bool> watch_waiter(const waiter& w);
+  answered<slot_set> slots();
+  answered<gate_size> size();
+  answered<token> grant(const waiter& me, const slot_set& chosen, std::int32_t version);
+  answered<bool> remove_waiter(const waiter& me);
+  answered<holding> holder(const slot_set& chosen);
+  answered<bool> free(const slot_set& chosen);
+  answered<bool> sync() { return session_.sync(gate_); }
+
+  bool reconnect() { return session_.await_connected(); }
+  event wait();
+  template <class... T>
+  void live(int, const T&...) {}
+
+ private:
+  std::string queue_path() const { return gate_ + "/q"; }
+  std::string waiter_path(const waiter& w) const { return gate_ + "/q/" + w.node(); }
+  std::string slot_path(int slot) const { return gate_ + "/s/" + std::to_string(slot); }
+
+  session& session_;
+  std::string gate_;
+  participant_data who_;
+  patience how_long_;
+  listener events_;
+};
+
+/// The waiters among these names. Throws gate_error if one is no waiter's.
+std::vector<waiter_name> waiters_of(const std::vector<std::string>& names, const std::string& path);
+slot_numbers slots_of(const std::vector<std::string>& names, const std::string& path);
+/// Throws gate_error if that is no gate.
+gate_size size_of(const node& gate, const std::string& path);
+
+}  // namespace kgate::detail::cluster

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// One session of a ZooKeeper ensemble: requests that block until they are answered, watches, and the knowledge when
+/// the session is lost. Safe to use from many threads.
+///
+/// The session is lost when the ensemble says so, or when nothing that was sent within the negotiated time-out has been
+/// answered: the servers count from the last request that they received, and they received it after it was sent. A
+/// thread sends a small request several times in each time-out, in place of the client library's own pings, so that the
+/// time of the last answered one is known.
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "cluster/address.hpp"
+#include "kgate/algorithms/cluster_words.hpp"
+#include "kgate/gate_error.hpp"
+
+struct _zhandle;
+
+namespace kgate::detail::cluster {
+
+/// What waits for watches to fire.
+class listener {
+ public:
+  /// Events so far do not count.
+  void forget();
+  /// Until a watch fires or the session's state changes: changed; or until stop or deadline: given_up.
+  event wait(const std::stop_token& stop, std::chrono::steady_clock::time_point deadline);
+  void notify();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  bool fired_ = false;
+};
+
+struct node {
+  std::string data;
+  std::uint64_t czxid = 0;
+  std::int32_t version = 0;
+  std::int64_t created_ms = 0;  ///< by the servers' clock
+  std::uint64_t owner = 0;      ///< the session of an ephemeral node
+};
+
+/// One part of a transaction. A parent may be read and filled by everybody, whoever creates it.
+struct write {
+  enum class kind : std::uint8_t { create, create_parent, create_ephemeral, remove, set, check };
+  kind what = kind::create;
+  std::string path;
+  std::string data{};
+  std::int32_t version = -1;
+};
+
+class session {
+ public:
+  /// Connects. Throws gate_error.
+  session(const address& where, const std::string& authentication, std::chrono::milliseconds connect_timeout);
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+  ~session();
+
+  // One request each. unknown: the connection was lost before the answer came. Other failures throw gate_error.
+  answered<node> get(const std::string& path, listener* watch = nullptr);
+  answered<std::vector<std::string>> children(const std::string& path, listener* watch = nullptr);
+  /// The path of the node that was made.
+  answered<std::string> create_waiter(const std::string& prefix, const std::string& data);
+  /// changed: a version is another one, or a node to be removed is not empty. The value is the czxid of the last `set`.
+  answered<std::uint64_t> transact(const std::vector<write>& all);
+  answered<bool> sync(const std::string& path);
+  /// "scheme:id:permissions", one line each.
+  answered<std::string> access_rules(const std::string& path);
+
+  /// Forgets the listener; none of its watches reaches it from then on.
+  void dismiss(listener& who);
+
+  /// Waits until the session is connected; false if it is lost.
+  bool await_connected();
+  bool connected() const;
+  bool is_lost() const;
+  std::stop_token lost() const { return lost_.get_token(); }
+  /// Readable once the session is lost.
+  int lost_descriptor() const { return lost_fd_; }
+  /// Why it is lost.
+  std::string loss() const;
+
+  std::uint64_t id() const { return id_; }
+  std::chrono::milliseconds timeout() const { return timeout_; }
+  bool is_inherited() const;
+  bool authenticated() const { return authenticated_; }
+  /// The server that is connected.
+  std::string server() const;
+  /// A number that no other request of this session has.
+  std::uint64_t next_request() { return requests_.fetch_add(1); }
+
+ private:
+  struct pulse;
+
+  static void on_event(_zhandle* handle, int type, int state, const char* path, void* self);
+  void state_changed(int state);
+  void fire(const std::string& path);
+  void authenticate(const std::string& secret, std::chrono::steady_clock::time_point deadline);
+  void connect(const address& where, std::chrono::milliseconds limit);
+  void watch_over(const std::stop_token& stop);
+  void send_pulse();
+  void heard(std::chrono::nanoseconds asked);
+  void lose(const std::string& why);
+  void expect(const std::string& path, listener* who);
+  template <class Call>
+  int call(Call&& request);
+  answer answer_of(int code, const std::string& path);
+
+  _zhandle* handle_ = nullptr;
+  pid_t owner_;  ///< the process it belongs to: its threads are not in a forked one
+  std::string hosts_;
+  std::chrono::milliseconds timeout_{0};
+  std::uint64_t id_ = 0;
+  bool authenticated_ = false;
+  std::atomic<std::uint64_t> requests_{0};
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::multimap<std::string, listener*> listeners_;
+  bool connected_ = false, refused_ = false, lost_now_ = false, beat_ = false;
+  std::string loss_;
+  std::chrono::nanoseconds contact_{0};  ///< when the last answered request was sent, on the clock that counts sleep
+
+  std::stop_source lost_;
+  int lost_fd_ = -1;
+  std::jthread watcher_;
+};
+
+}  // namespace kgate::detail::cluster

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+/// kgate::cluster_gate on a real server.
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <memory>
+#include <thread>
+
+#include "cluster/secret.hpp"
+#include "cluster/session.hpp"
+#include "cluster/throwaway_ensemble.hpp"
+#include "kgate/cluster.hpp"
+
+namespace kgate {
+namespace {
+
+using namespace std::chrono_literals;
+using detail::cluster::write;
+
+class cluster_library : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (tests::throwaway_ensemble::can_start()) servers = std::make_unique<tests::throwaway_ensemble>(1);
+  }
+  static void TearDownTestSuite() { servers.reset(); }
+  void SetUp() override {
+    if (servers == nullptr) GTEST_SKIP() << "no ZooKeeper server is installed (section [ensemble] of packages.txt)";
+    ASSERT_NE(servers->address(), "");
+    name = testing::UnitTest::GetInstance()->current_test_info()->name();
+  }
+  cluster_gate open(int slots = 0) const { return cluster_gate(servers->address() + "?session=2s", name, slots); }
+  /// A session of its own, for what is not kgate's.
+  static std::unique_ptr<detail::cluster::session> stranger() {
+    detail::cluster::address where;
+    EXPECT_FALSE(detail::cluster::parse_address(servers->address(), where));
+    return std::make_unique<detail::cluster::session>(where, "", 10s);
+  }
+  template <class Call>
+  static gate_errc code_of(Call&& call, std::string* text = nullptr) {
+    try {
+      call();
+    } catch (const gate_error& error) {
+      if (text != nullptr) *text = error.what();
+      return error.code();
+    }
+    return gate_errc::none;
+  }
+  static void await(const std::function<bool()>& condition) {
+    for (int i = 0; i < 500 && !condition(); ++i) std::this_thread::sleep_for(10ms);
+    EXPECT_TRUE(condition());
+  }
+
+  static inline std::unique_ptr<tests::throwaway_ensemble> servers;
+  std::string name;
+};
+
+TEST_F(cluster_library, slots_and_tokens) {
+  cluster_gate gate = open(2), other = open();
+  auto first = gate.enter();
+  auto second = other.enter();
+  EXPECT_EQ(first.slot(), 0);
+  EXPECT_EQ(second.slot(), 1);
+  EXPECT_GT(second.token(), first.token());
+  EXPECT_FALSE(gate.try_enter());
+  EXPECT_FALSE(other.try_enter_for(50ms));
+  const cluster_status seen = gate.status();
+  EXPECT_EQ(seen.free, 0);
+  ASSERT_EQ(seen.holders.size(), 2U);
+  EXPECT_EQ(seen.holders[0].process, getpid());
+  EXPECT_EQ(seen.holders[0].token, first.token());
+  EXPECT_TRUE(seen.waiters.empty());
+  EXPECT_TRUE(first.release());
+  auto third = other.try_enter();
+  ASSERT_TRUE(third);
+  EXPECT_EQ(third->slot(), 0);
+  EXPECT_GT(third->token(), second.token());
+}
+
+TEST_F(cluster_library, first_come_first_served) {
+  cluster_gate gate = open(1);
+  std::optional<cluster_gate::permit> inside = gate.enter();
+  std::vector<int> order;
+  std::mutex mutex;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 5; ++i) {
+    threads.emplace_back([&, i] {
+      cluster_gate mine = open();
+      const auto permit = mine.enter();
+      const std::scoped_lock lock(mutex);
+      order.push_back(i);
+    });
+    await([&] { return gate.status().waiters.size() == static_cast<std::size_t>(i) + 1; });
+  }
+  const cluster_status seen = gate.status();
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(seen.waiters[static_cast<std::size_t>(i)].position, i + 1);
+  inside.reset();
+  threads.clear();
+  EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4}));
+}
+
+TEST_F(cluster_library, many_threads_share_a_session) {
+  cluster_gate gate = open(2);
+  std::atomic<int> inside{0}, most{0}, passages{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 6; ++i)
+      threads.emplace_back([&] {
+        for (int round = 0; round < 10; ++round) {
+          const auto permit = gate.enter();
+          most = std::max(most.load(), ++inside);
+          ++passages;
+          std::this_thread::sleep_for(1ms);
+          --inside;
+        }
+      });
+  }
+  EXPECT_EQ(passages, 60);
+  EXPECT_LE(most, 2);
+  EXPECT_EQ(gate.status().free, 2);
+}
+
+TEST_F(cluster_library, weights_and_resizing) {
+  cluster_gate gate = open(2);
+  auto both = gate.enter(2);
+  EXPECT_EQ(both.slots(), (std::vector{0, 1}));
+  EXPECT_EQ(code_of([&] { const auto never = gate.enter(3); }), gate_errc::bad_slots);
+  EXPECT_EQ(code_of([&] { const auto never = gate.enter(0); }), gate_errc::bad_slots);
+  std::optional<cluster_gate::permit> third;
+  {
+    cluster_gate other = open();
+    std::jthread waits([&] { third = other.enter(); });
+    await([&] { return gate.status().waiters.size() == 1; });
+    gate.resize(3);
+    waits.join();
+    EXPECT_EQ(third->slot(), 2);
+    gate.resize(1);
+    EXPECT_EQ(gate.status().free, -2);
+    both.release();
+    EXPECT_FALSE(gate.try_enter());
+    third.reset();
+    EXPECT_TRUE(gate.try_enter());
+  }
+  EXPECT_EQ(code_of([&] { cluster_gate(servers->address(), name, 5); }), gate_errc::wrong_slots);
+  EXPECT_EQ(code_of([&] { cluster_gate(servers->address(), name, 2); }), gate_errc::none);  // created with it
+}
+
+TEST_F(cluster_library, a_heavy_waiter_is_refused_when_the_gate_shrinks) {
+  cluster_gate gate = open(2);
+  std::optional<cluster_gate::permit> inside = gate.enter();
+  gate_errc code = gate_errc::none;
+  std::jthread waits([&] { code = code_of([&] { const auto never = open().enter(2); }); });
+  await([&] { return gate.status().waiters.size() == 1; });
+  gate.resize(1);
+  waits.join();
+  EXPECT_EQ(code, gate_errc::bad_slots);
+}
+
+TEST_F(cluster_library, stopping_cancelling_removing) {
+  cluster_gate gate = open(1);
+  auto inside = gate.enter();
+  std::stop_source stop;
+  bool given_up = false;
+  std::jthread first([&] { given_up = !open().enter(stop.get_token()); });
+  await([&] { return gate.status().waiters.size() == 1; });
+  stop.request_stop();
+  first.join();
+  EXPECT_TRUE(given_up);
+  EXPECT_TRUE(gate.status().waiters.empty());
+
+  gate_errc code = gate_errc::none;
+  std::jthread second([&] { code = code_of([&] { const auto never = open().enter(); }); });
+  await([&] { return gate.status().waiters.size() == 1; });
+  EXPECT_FALSE(gate.cancel("w-1-2"));
+  EXPECT_TRUE(gate.cancel(gate.status().waiters.front().request));
+  second.join();
+  EXPECT_EQ(code, gate_errc::cancelled);
+
+  std::jthread third([&] { code = code_of([&] { const auto never = open().enter(); }); });
+  await([&] { return gate.status().waiters.size() == 1; });
+  EXPECT_FALSE(gate.remove());
+  EXPECT_TRUE(gate.remove(true));
+  third.join();
+  EXPECT_EQ(code, gate_errc::removed);
+  EXPECT_EQ(code_of([&] { gate.status(); }), gate_errc::not_found);
+  EXPECT_EQ(code_of([&] { open(); }), gate_errc::not_found);
+}
+
+TEST_F(cluster_library, foreign_nodes_and_other_versions) {
+  const auto s = stranger();
+  std::string text;
+  open(1);
+  const std::string gate = "/kgate/" + name;
+  s->transact({{write::kind::create, gate + "/q/mine"}});
+  EXPECT_EQ(code_of([&] { const auto never = open().enter(); }, &text), gate_errc::not_a_gate);
+  EXPECT_NE(text.find(gate + "/q/mine"), std::string::npos) << text;
+  s->transact({{write::kind::remove, gate + "/q/mine"}, {write::kind::create, gate + "/s/x"}});
+  EXPECT_EQ(code_of([&] { const auto never = open().enter(); }), gate_errc::not_a_gate);
+  EXPECT_EQ(s->children(gate + "/q").value.size(), 0U);  // the waiter did not stay behind
+  s->transact({{write::kind::remove, gate + "/s/x"}, {write::kind::set, gate, "kgate gate 9\nslots=1\n"}});
+  EXPECT_EQ(code_of([&] { open(); }, &text), gate_errc::not_a_gate);
+  EXPECT_NE(text.find("another version"), std::string::npos) << text;
+  s->transact({{write::kind::set, gate, "something else"}});
+  EXPECT_EQ(code_of([&] { open(); }, &text), gate_errc::not_a_gate);
+  EXPECT_NE(text.find("no gate of kgate"), std::string::npos) << text;
+}
+
+TEST_F(cluster_library, bad_addresses) {
+  EXPECT_EQ(code_of([&] { cluster_gate("zk://", name, 1); }), gate_errc::bad_name);
+  EXPECT_EQ(code_of([&] { cluster_gate(servers->address(), "../x", 1); }), gate_errc::bad_name);
+  EXPECT_EQ(code_of([&] { cluster_gate(servers->address(), name, 4096); }), gate_errc::bad_slots);
+  EXPECT_EQ(code_of([&] { cluster_gate(servers->address(), name); }), gate_errc::not_found);
+  cluster_options soon;
+  soon.connect_timeout = 300ms;
+  EXPECT_THROW(cluster_gate("zk://127.0.0.1:1", name, 1, soon), ensemble_unreachable);
+  EXPECT_THROW(cluster_gate("zk://no-such-host.invalid", name, 1, soon), ensemble_unreachable);
+}
+
+TEST_F(cluster_library, strangers_can_neither_enter_nor_remove) {
+  cluster_options mine;
+  mine.authentication = "me:secret";
+  cluster_options other;
+  other.authentication = "you:secret";
+  cluster_gate gate(servers->address(), name, 1, mine);
+  const auto permit = gate.enter();
+  const auto s = stranger();
+  const std::string path = "/kgate/" + name;
+  for (const auto& options : {cluster_options{}, other})
+    EXPECT_EQ(code_of([&] { cluster_gate(servers->address(), name, 1, options); }), gate_errc::no_permission);
+  EXPECT_EQ(code_of([&] { s->children(path + "/q"); }), gate_errc::no_permission);
+  EXPECT_EQ(code_of([&] { s->create_waiter(path + "/q/w-1-1_", ""); }), gate_errc::no_permission);
+  EXPECT_EQ(code_of([&] { s->transact({{write::kind::remove, path + "/s/0"}}); }), gate_errc::no_permission);
+  EXPECT_EQ(code_of([&] { s->transact({{write::kind::set, path, "x"}}); }), gate_errc::no_permission);
+  EXPECT_EQ(cluster_gate(servers->address(), name, 1, mine).status().holders.size(), 1U);
+}
+
+TEST_F(cluster_library, secrets_come_from_a_file_of_ones_own) {
+  char path[] = "/tmp/kgate-secret-XXXXXX";
+  const int fd = mkstemp(path);
+  ASSERT_EQ(::write(fd, "me:secret\n", 10), 10);
+  close(fd);
+  setenv("KGATE_ZK_AUTH_FILE", path, 1);
+  EXPECT_EQ(detail::cluster::find_secret(""), "me:secret");
+  chmod(path, 0640);
+  EXPECT_EQ(code_of([] { detail::cluster::find_secret(""); }), gate_errc::no_permission);
+  setenv("KGATE_ZK_AUTH", "nocolon", 1);
+  EXPECT_EQ(code_of([] { detail::cluster::find_secret(""); }), gate_errc::no_permission);
+  setenv("KGATE_ZK_AUTH", "a:b", 1);
+  EXPECT_EQ(detail::cluster::find_secret(""), "a:b");
+  unsetenv("KGATE_ZK_AUTH");
+  unsetenv("KGATE_ZK_AUTH_FILE");
+  unlink(path);
+}
+
+TEST_F(cluster_library, a_dead_holder_and_its_children) {
+  cluster_gate gate = open(1);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    bool refused = false;
+    try {
+      gate.status();
+    } catch (const gate_error& error) {
+      refused = error.code() == gate_errc::forked;
+    }
+    cluster_gate mine = open();
+    const auto permit = mine.enter();
+    const char said = refused ? 'y' : 'n';
+    if (::write(ends[1], &said, 1) != 1) _exit(1);
+    pause();
+  }
+  char said = 0;
+  ASSERT_EQ(read(ends[0], &said, 1), 1);
+  EXPECT_EQ(said, 'y');
+  const auto began = std::chrono::steady_clock::now();
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  const auto permit = gate.enter();
+  const auto took = std::chrono::steady_clock::now() - began;
+  EXPECT_LE(took, gate.session_timeout() + 1500ms);  // half a second, and the machine's own delays
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST_F(cluster_library, a_lost_session) {
+  cluster_gate gate = open(1);
+  auto permit = gate.enter();
+  EXPECT_TRUE(permit.connected());
+  std::atomic<bool> told{false};
+  const std::stop_callback callback(permit.lost(), [&] { told = true; });
+  pollfd descriptor{permit.lost_descriptor(), POLLIN, 0};
+  EXPECT_EQ(poll(&descriptor, 1, 0), 0);
+  const auto began = std::chrono::steady_clock::now();
+  kill(servers->server(1), SIGSTOP);
+  EXPECT_EQ(poll(&descriptor, 1, 10'000), 1);
+  const auto took = std::chrono::steady_clock::now() - began;
+  EXPECT_LE(took, gate.session_timeout() + 300ms);  // no later than the servers could have given the slot away
+  EXPECT_FALSE(permit.connected());
+  await([&] { return told.load(); });
+  kill(servers->server(1), SIGCONT);
+  EXPECT_FALSE(permit.release());
+  auto again = gate.try_enter_for(20s);  // a session of its own
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->connected());
+}
+
+}  // namespace
+}  // namespace kgate
