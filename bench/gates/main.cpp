@@ -1,168 +1,159 @@
 // SPDX-License-Identifier: Apache-2.0
-// kgate::gate between processes, beside the threads' semaphore and a process-shared sem_t, interleaved in one run.
-//
-// usage: gates [ROUNDS]     prints medians with quartiles and the ratios that matter
+// kgate::gate beside sem_t and semop: alone, and among many members, threads or processes, interleaved in one run.
 #include <semaphore.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <stdlib.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "contenders.hpp"
+#include "crowd.hpp"
 #include "kgate/gate.hpp"
 #include "kgate/semaphore.hpp"
 
 namespace {
 
-using clock_type = std::chrono::steady_clock;
+using gates_bench::crowd;
+using gates_bench::outcome;
 
-struct board {
-  std::atomic<int> ready{0};
-  std::atomic<bool> go{false};
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint64_t> operations{0};
-  sem_t semaphore;
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+/// The medians of what the rounds of one contender measured.
+struct rounds {
+  std::vector<double> rate, jain, cpu_us;
+
+  void add(const outcome& one) {
+    rate.push_back(one.rate);
+    jain.push_back(one.jain);
+    cpu_us.push_back(one.cpu_us);
+  }
 };
 
-template <class Enter, class Leave>
-double ns_each(Enter&& enter, Leave&& leave) {
-  constexpr int operations = 5'000;  // short: a core taken away spoils few of many chunks
-  const auto began = clock_type::now();
-  for (int i = 0; i < operations; ++i) {
-    enter();
-    leave();
+class requirements {
+ public:
+  void expect(const std::string& what, double measured, bool holds, double wanted) {
+    std::printf("  %-64s %8.2f   %s %.2f\n", what.c_str(), measured, holds ? "as wanted," : "NOT as wanted,", wanted);
+    failed_ = failed_ || !holds;
   }
-  return std::chrono::duration<double, std::nano>(clock_type::now() - began).count() / operations;
-}
+  void at_least(const std::string& what, double measured, double wanted) {
+    expect(what, measured, measured >= wanted, wanted);
+  }
+  void at_most(const std::string& what, double measured, double wanted) {
+    expect(what, measured, measured <= wanted, wanted);
+  }
+  bool failed() const { return failed_; }
 
-/// Rounds of empty work that take a nanosecond; measured once, since reading a clock inside would cost more than it
-/// measures.
-double rounds_per_ns() {
-  constexpr int rounds = 2'000'000;
-  const auto began = clock_type::now();
-  for (int i = 0; i < rounds; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
-  return rounds / std::chrono::duration<double, std::nano>(clock_type::now() - began).count();
-}
+ private:
+  bool failed_ = false;
+};
 
-void spend(double rounds) {
-  for (auto left = static_cast<long>(rounds); left > 0; --left) std::atomic_signal_fence(std::memory_order_seq_cst);
-}
+struct settings {
+  std::vector<int> members{2, 8, 32, 64, 256, 1024};
+  std::vector<int> sizes{1, 2, 4};
+  std::vector<std::string> kinds{"threads", "processes"};
+  std::vector<double> inside_ns{1000};
+  std::vector<std::string> only;
+  int rounds = 5;
+  double seconds = 0.3;
+  bool require = false;
+  bool alone = true;
+};
 
-/// Operations a second of `processes` processes that enter and leave for a while. `make` is called in each of them.
-using section = std::pair<std::function<void()>, std::function<void()>>;
-double rate(board& shared, int processes, double inside_rounds, const std::function<section()>& make) {
-  shared.ready = 0;
-  shared.go = false;
-  shared.stop = false;
-  shared.operations = 0;
-  std::vector<pid_t> children;
-  for (int i = 0; i < processes; ++i) {
-    const pid_t pid = fork();
-    if (pid == 0) {
-      const section mine = make();
-      shared.ready.fetch_add(1);
-      while (!shared.go) usleep(10);
-      std::uint64_t done = 0;
-      while (!shared.stop.load(std::memory_order_relaxed)) {
-        mine.first();
-        spend(inside_rounds);
-        mine.second();
-        ++done;
-      }
-      shared.operations.fetch_add(done);
-      _exit(0);
+void measure_alone(const std::string& directory, int rounds, requirements& wanted) {
+  std::printf("alone: ns a passage\n");
+  for (const int k : {1, 4}) {
+    kgate::gate_options options;
+    options.directory = directory;
+    kgate::gate gate("alone" + std::to_string(k), k, options);
+    kgate::gate::member member = gate.join();
+    kgate::basic_semaphore<kgate::fifo> semaphore(k);
+    sem_t peer;
+    sem_init(&peer, 0, static_cast<unsigned>(k));
+    std::vector<double> at_gate, at_semaphore, at_peer;
+    for (int round = 0; round < 200 * rounds; ++round) {
+      at_gate.push_back(gates_bench::ns_each([&] { member.enter(); }, [&] { member.leave(); }));
+      at_semaphore.push_back(gates_bench::ns_each([&] { semaphore.acquire(); }, [&] { semaphore.release(); }));
+      at_peer.push_back(gates_bench::ns_each([&] { sem_wait(&peer); }, [&] { sem_post(&peer); }));
     }
-    children.push_back(pid);
+    std::printf("  k=%d  gate %.1f  semaphore %.1f  sem_t %.1f\n", k, median(at_gate), median(at_semaphore),
+                median(at_peer));
+    wanted.at_most("alone k=" + std::to_string(k) + ": time over sem_t's", median(at_gate) / median(at_peer), 1.0);
   }
-  while (shared.ready < processes) usleep(100);
-  const auto began = clock_type::now();
-  shared.go = true;
-  usleep(30'000);
-  shared.stop = true;
-  for (const pid_t pid : children) waitpid(pid, nullptr, 0);
-  return static_cast<double>(shared.operations) / std::chrono::duration<double>(clock_type::now() - began).count();
 }
 
-struct series {
-  std::vector<double> values;
-  double at(double part) {
-    std::sort(values.begin(), values.end());
-    return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
-  }
-};
+/// What the issue of scale promises of `members` members, in ratios to semop and sem_t of the same rounds.
+void require_of(const std::string& at, int members, double inside_ns, std::map<std::string, rounds>& by_name,
+                requirements& wanted) {
+  const double semop = median(by_name["semop"].rate);
+  if (inside_ns > 0) wanted.at_least(at + " strict / semop", median(by_name["strict"].rate) / semop, 0.95);
+  if (inside_ns > 0 && members >= 64)
+    wanted.at_least(at + " default / semop", median(by_name["default"].rate) / semop, 1.0);
+  if (inside_ns > 0) wanted.at_least(at + " default, Jain's index", median(by_name["default"].jain), 0.9);
+  if (inside_ns == 0 && members == 2)
+    wanted.at_least(at + " default / sem_t", median(by_name["default"].rate) / median(by_name["sem_t"].rate), 0.8);
+}
+
+void measure_crowds(const std::string& directory, const settings& how, requirements& wanted) {
+  std::printf("\n%-36s %-10s %12s %8s %8s %14s\n", "members", "", "passages/s", "/ semop", "Jain", "CPU us/passage");
+  std::map<std::string, double> cpu_at_64;
+  for (const std::string& kind : how.kinds)
+    for (const double inside_ns : how.inside_ns)
+      for (const int k : how.sizes)
+        for (const int members : how.members) {
+          crowd people{members, kind == "processes", inside_ns, how.seconds};
+          std::map<std::string, rounds> by_name;
+          for (int round = 0; round < how.rounds; ++round)
+            for (const auto& one : gates_bench::contenders(directory, k))
+              if (how.only.empty() || std::find(how.only.begin(), how.only.end(), one->name()) != how.only.end())
+                by_name[one->name()].add(people.run(*one));
+          char at[80];
+          std::snprintf(at, sizeof at, "%d %s, k=%d, %.0f ns inside", members, kind.c_str(), k, inside_ns);
+          const auto semop = by_name.find("semop");
+          const double floor = semop != by_name.end() ? median(semop->second.rate) : 0;
+          for (auto& [name, of] : by_name)
+            std::printf("%-36s %-10s %12.0f %8.2f %8.2f %14.2f\n", at, name.c_str(), median(of.rate),
+                        floor > 0 ? median(of.rate) / floor : 0, median(of.jain), median(of.cpu_us));
+          if (how.only.empty()) require_of(at, members, inside_ns, by_name, wanted);
+          const std::string row = kind + std::to_string(k) + "/" + std::to_string(inside_ns);
+          if (!how.only.empty()) continue;
+          const double cpu = median(by_name["default"].cpu_us);
+          if (members == 64) cpu_at_64[row] = cpu;
+          if (members == 1024 && cpu_at_64[row] > 0)
+            wanted.at_most(std::string(at) + " default, CPU over that at 64", cpu / cpu_at_64[row], 2.0);
+          std::fflush(stdout);
+        }
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : 15;
+  settings how;
+  CLI::App app{"kgate::gate beside sem_t and semop, interleaved in one run"};
+  app.add_option("--members", how.members, "how many compete")->delimiter(',');
+  app.add_option("-k,--slots", how.sizes, "sizes of the gate")->delimiter(',');
+  app.add_option("--kinds", how.kinds, "threads, processes")->delimiter(',');
+  app.add_option("--inside", how.inside_ns, "ns of work inside")->delimiter(',');
+  app.add_option("--only", how.only, "of strict, default, sem_t, semop")->delimiter(',');
+  app.add_option("--rounds", how.rounds, "of each contender, interleaved");
+  app.add_option("--seconds", how.seconds, "of each round");
+  app.add_flag("!--no-alone", how.alone, "leave out the uncontended passage");
+  app.add_flag("--require", how.require, "fail if a ratio is worse than promised");
+  CLI11_PARSE(app, argc, argv);
+
   char directory[] = "/dev/shm/kgate-bench-XXXXXX";
   if (mkdtemp(directory) == nullptr) return EXIT_FAILURE;
-  kgate::gate_options options;
-  options.directory = directory;
-  auto& shared = *new (mmap(nullptr, sizeof(board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) board;
-
-  const double per_ns = rounds_per_ns();
-  std::map<std::string, series> results;
-  for (const int k : {1, 4}) {
-    const std::string at = "k=" + std::to_string(k);
-    kgate::gate gate("alone" + std::to_string(k), k, options);
-    kgate::gate::member member = gate.join();
-    kgate::basic_semaphore<kgate::fifo> semaphore(k);
-    sem_init(&shared.semaphore, 1, static_cast<unsigned>(k));
-    for (int round = 0; round < 100 * rounds; ++round) {
-      results["alone " + at + " gate"].values.push_back(ns_each([&] { member.enter(); }, [&] { member.leave(); }));
-      results["alone " + at + " semaphore"].values.push_back(
-          ns_each([&] { semaphore.acquire(); }, [&] { semaphore.release(); }));
-      results["alone " + at + " sem_t"].values.push_back(
-          ns_each([&] { sem_wait(&shared.semaphore); }, [&] { sem_post(&shared.semaphore); }));
-    }
-  }
-  for (const int processes : {2, 8})
-    for (const int k : {1, 2})
-      for (const int inside : {0, 200}) {
-        const std::string at =
-            std::to_string(processes) + " processes k=" + std::to_string(k) + " " + std::to_string(inside) + " ns";
-        const std::string name = "many" + std::to_string(processes) + std::to_string(k) + std::to_string(inside);
-        kgate::gate_options passing = options;
-        passing.overtakings = 1000;
-        { const kgate::gate fifo(name, k, options), throughput(name + "b", k, passing); }
-        const auto at_gate = [&](const std::string& which) {
-          return rate(shared, processes, inside * per_ns, [&] {
-            auto gate = std::make_shared<kgate::gate>(which, 0, options);
-            auto member = std::make_shared<kgate::gate::member>(gate->join());
-            return section{[member] { member->enter(); }, [member, gate] { member->leave(); }};
-          });
-        };
-        for (int round = 0; round < rounds; ++round) {
-          results[at + " gate"].values.push_back(at_gate(name));
-          results[at + " b=1000 gate"].values.push_back(at_gate(name + "b"));
-          sem_init(&shared.semaphore, 1, static_cast<unsigned>(k));
-          results[at + " sem_t"].values.push_back(rate(shared, processes, inside * per_ns, [&] {
-            return section{[&] { sem_wait(&shared.semaphore); }, [&] { sem_post(&shared.semaphore); }};
-          }));
-        }
-      }
-  for (auto& [name, values] : results)
-    std::printf("%-40s %14.1f   (%.1f .. %.1f)\n", name.c_str(), values.at(0.5), values.at(0.25), values.at(0.75));
-  std::printf("\nratios of medians: time alone (less is better), rate of several (more is better)\n");
-  for (auto& [name, values] : results) {
-    if (!name.ends_with(" gate")) continue;
-    const std::string at = name.substr(0, name.size() - 5);
-    const std::string without = at.substr(0, at.find(" b="));
-    for (const char* peer : {" semaphore", " sem_t"})
-      if (const auto found = results.find(without + peer); found != results.end())
-        std::printf("%-40s gate /%-10s %.2f\n", at.c_str(), peer, values.at(0.5) / found->second.at(0.5));
-  }
+  requirements wanted;
+  if (how.alone) measure_alone(directory, how.rounds, wanted);
+  measure_crowds(directory, how, wanted);
   std::filesystem::remove_all(directory);
-  return EXIT_SUCCESS;
+  return how.require && wanted.failed() ? EXIT_FAILURE : EXIT_SUCCESS;
 }

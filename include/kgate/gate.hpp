@@ -14,6 +14,7 @@
 /// kgate::gate. How it works and why it survives: algorithms/gate_protocol.hpp. What is promised to users:
 /// docs/gates.md.
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -30,6 +31,7 @@
 #include "kgate/algorithms/gate_word.hpp"
 #include "kgate/detail/contracts.hpp"
 #include "kgate/gate_error.hpp"
+#include "kgate/wait_policy.hpp"
 
 namespace kgate {
 
@@ -63,7 +65,7 @@ struct gate_options {
   int group = -1;
   /// Of a gate that is created: how many newcomers may pass the waiters between two grants from the queue. 0: none,
   /// first come first served. More is faster when many compete for short passages, and less fair. Not given: with N
-  /// participants 256/N, so that at most N + 256 others get in past one who is queued.
+  /// participants 256/N and at least 2, so that at most 3N + 256 others get in past one who is queued.
   std::optional<unsigned> overtakings = std::nullopt;
   /// What others see as the command of this process. Empty: the program's own name.
   std::string command;
@@ -245,6 +247,7 @@ class gate::member {
       if (!passing || w.waiting() || w.free() + permits < 0 || w.subject() >= members_max) return false;
       const state subject{(state_ - number_)[w.subject()].load()};  // the states are an array, and state_ is ours in it
       if (effect(w.operation(), subject) != subject) {              // its owner is about to
+        if (what == op::enter) back_off(tries);
         seen = word_->load();
         continue;
       }
@@ -253,8 +256,15 @@ class gate::member {
         *guess_ = desired.bits;
         return true;
       }
+      if (what == op::enter) back_off(tries);
+      seen = word_->load();
     }
     return false;
+  }
+  /// Somebody changes W at this moment: where nobody need wait, it and this member are faster one after the other, for
+  /// a while each, than in turns.
+  static void back_off(int tries) {
+    for (int left = 32 << std::min(tries, 2); left > 0; --left) cpu_relax();
   }
   static constexpr std::uint64_t op_bits(detail::gates::op what) { return static_cast<std::uint64_t>(what); }
   /// Keeps what this member made of W, if the shortcuts may build on it.

@@ -70,7 +70,7 @@ class mapped_cells {
   }
   std::uint32_t overtakings() const {
     if (overtakings_ != overtakings_shared) return overtakings_;
-    return overtakings_in_all / std::max(members(), 1U);
+    return std::max(overtakings_in_all / std::max(members(), 1U), overtakings_least);
   }
 
   /// `j` is below slots_max.

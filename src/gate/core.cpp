@@ -25,10 +25,18 @@ constexpr std::int64_t spinning_ns = 20'000;
 constexpr std::int64_t looking_ns = 20'000;
 constexpr std::uint32_t looking_operations = 64;
 
-/// How long a waiter sleeps before it finds out whom it depends on, and watches them: most are granted before.
-std::int64_t dozing_ns(unsigned members) {
-  return std::min<std::int64_t>(2'000'000 + 25'000 * std::int64_t{members}, 25'000'000);
+/// How long a waiter sleeps before it finds out whom it depends on, and watches them: most are granted before. A
+/// process whose last waits were shorter than that sleeps for longer, since a timer that is never the processor's next
+/// one costs much less; and as long as the gate moves it sleeps on, since watching costs more than a passage.
+std::int64_t dozing_ns(unsigned members, unsigned short_waits) {
+  constexpr std::int64_t busy = 32'000'000;
+  constexpr unsigned short_waits_many = 8;
+  return short_waits >= short_waits_many ? busy : std::min(2'000'000 + 25'000 * std::int64_t{members}, busy);
 }
+constexpr std::int64_t dozing_most_ns = 250'000'000;
+
+/// Where everybody is granted before it watches, each process looks for dead holders once in so many waits.
+constexpr unsigned waits_between_healing = 256;
 
 /// How long a waiter sleeps before it looks again, where no event tells of a death.
 std::int64_t tick_ns(bool head, std::int64_t waited_ns) {
@@ -269,11 +277,12 @@ void core::spin_at_head(unsigned i) {
   }
 }
 
-/// Sleeps until it is woken for a grant or for a free permit, and not longer than that: nobody is watched yet.
-void core::doze(unsigned i, const wait_options& how, std::int64_t until_ns) {
+/// Sleeps until it is woken for a grant or for a free permit, and not much longer than `for_ns`: nobody is watched yet.
+void core::doze(unsigned i, const wait_options& how, std::int64_t for_ns) {
   auto& bell = cells_.map().lines[i].bell;
   const auto waits = [&] { return cells_.state_of(i).where() == kind::waits; };
   const auto next = [&] { return cells_.link_of(i).before() >= cells_.members(); };
+  std::int64_t until_ns = 0;  // the clock is not read for those that are woken by their grant
   while (waits()) {
     bell.store(bell_asleep);
     const word w = cells_.word();
@@ -282,21 +291,49 @@ void core::doze(unsigned i, const wait_options& how, std::int64_t until_ns) {
       protocol_.advance();
       if (!waits()) break;
     }
-    if (over || !waits() || !timed_sleep(bell, bell_asleep, until_ns - now_ns())) break;
-    if (next()) spin_at_head(i);
+    if (over || !waits() || !timed_sleep(bell, bell_asleep, until_ns == 0 ? for_ns : until_ns - now_ns())) break;
+    if (!waits()) break;
+    if (until_ns == 0) until_ns = now_ns() + for_ns;
+    if (!next()) continue;
+    bell.store(0);  // whoever grants need not wake it
+    spin_at_head(i);
   }
   bell.store(0);
 }
 
+/// True if it is inside. False: it has slept for long, or nothing moves, or it is to give up.
+bool core::doze_while_it_moves(const membership& m, const wait_options& how) {
+  const auto remaining = [&] { return how.deadline_ns == forever ? forever : how.deadline_ns - now_ns(); };
+  const unsigned short_waits = short_waits_.load(std::memory_order_relaxed);
+  const std::int64_t step = dozing_ns(cells_.members(), short_waits);
+  for (std::int64_t slept = 0; slept < dozing_most_ns; slept += step) {
+    const word before = cells_.word();
+    doze(m.number, how, std::min(step, remaining()));
+    const state now = cells_.state_of(m.number);
+    if (now == m.inside()) {
+      if (slept == 0) short_waits_.store(short_waits + 1, std::memory_order_relaxed);
+      return true;
+    }
+    if (now.where() != kind::waits || cells_.word() == before) break;
+  }
+  short_waits_.store(0, std::memory_order_relaxed);
+  return false;
+}
+
 entry core::wait(membership& m, const wait_options& how) {
   const unsigned i = m.number;
-  const std::int64_t began = now_ns();
-  if (cells_.link_of(i).before() >= cells_.members() && how.deadline_ns - began > spinning_ns) {
+  if (cells_.link_of(i).before() >= cells_.members() &&
+      (how.deadline_ns == forever || how.deadline_ns - now_ns() > spinning_ns)) {
     const word before = cells_.word();
     spin_at_head(i);
     if (cells_.word() == before) heal_holders();  // nothing moves: they may have died before anybody waited
   }
-  doze(i, how, std::min(began + dozing_ns(cells_.members()), how.deadline_ns));
+  if (waits_.fetch_add(1, std::memory_order_relaxed) % waits_between_healing == 0) heal_holders();
+  if (doze_while_it_moves(m, how)) {
+    protocol_.nudge_behind(i);
+    return entered_now(m);
+  }
+  const std::int64_t began = now_ns();
   waiting_cells waiting(cells_, watch_, how, began);
   protocol<waiting_cells> sleeper(waiting);
   const bool over = sleeper.wait(i);
@@ -364,6 +401,7 @@ outcome core::set_limit(membership& m, int slots, bool paused) {
 }
 
 gate_failure core::remove(bool forced) {
+  if (gate_failure failure = segment_.may_unlink()) return failure;
   heal_all();
   if (!protocol_.retire(forced)) return {gate_errc::in_use, segment_.path() + " is in use"};
   for (unsigned j = 0, n = cells_.members(); j < n; ++j) cells_.ring(j);

@@ -152,7 +152,8 @@ class core {
   void look_for_room(int weight);
   void spin_at_head(unsigned i);
   void heal_holders();
-  void doze(unsigned i, const wait_options& how, std::int64_t until_ns);
+  void doze(unsigned i, const wait_options& how, std::int64_t for_ns);
+  bool doze_while_it_moves(const membership& m, const wait_options& how);
   entry wait(membership& m, const wait_options& how);
   entry give_up(membership& m, entry why);
   entry entered_now(const membership& m);
@@ -161,6 +162,8 @@ class core {
   segment segment_;
   std::map<unsigned, held_bytes> held_;  ///< the bytes of this object's members, by their numbers
   std::atomic<std::uint64_t> last_woken_{0};
+  std::atomic<unsigned> waits_{0};        ///< of this object's members, so far
+  std::atomic<unsigned> short_waits_{0};  ///< the last ones in a row that were granted while dozing
   mapped_cells cells_;
   death_watch watch_{[this](unsigned i) { cells_.ring(i); }};
   protocol<mapped_cells> protocol_{cells_};

@@ -84,9 +84,11 @@ inline bool read_identity(const member_info& info, identity& out) {
   return false;
 }
 
-/// How a gate counts overtaking: header.overtakings is b, or this: all members together may pass a waiter so often.
+/// How a gate counts overtaking: header.overtakings is b, or this: all members together may pass a waiter so often, but
+/// b is never below the least, which is what keeps a thousand members from a change of process with every passage.
 inline constexpr std::uint32_t overtakings_shared = 0xFFFFFFFF;
 inline constexpr std::uint32_t overtakings_in_all = 256;
+inline constexpr std::uint32_t overtakings_least = 2;
 
 struct file_layout {
   alignas(cache_line) file_header header;

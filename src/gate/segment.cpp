@@ -399,6 +399,20 @@ bool segment::renew_unused(int slots) noexcept {
   return true;
 }
 
+gate_failure segment::may_unlink() const {
+  const std::size_t slash = path_.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : path_.substr(0, std::max<std::size_t>(slash, 1));
+  struct stat holder {
+  }, file{};
+  int error = 0;
+  if (faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0 || stat(directory.c_str(), &holder) != 0)
+    error = errno;
+  else if ((holder.st_mode & S_ISVTX) != 0 && lstat(path_.c_str(), &file) == 0 && geteuid() != 0 &&
+           geteuid() != holder.st_uid && geteuid() != file.st_uid)
+    error = EPERM;  // in such a directory only the owners of the file and of the directory may
+  return error == 0 ? gate_failure{} : system_failure("cannot remove " + path_, error);
+}
+
 gate_failure segment::unlink_retired() {
   // The lock belongs to this very gate, so nobody can unlink the one that may have taken its place at the path.
   held_bytes maintenance;

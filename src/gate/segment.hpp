@@ -44,6 +44,8 @@ class segment {
   int reserve_member(unsigned i) noexcept;
   int reserve_slots(int slots) noexcept;
 
+  /// Why this user may not take the files away: to be asked before the gate is retired.
+  gate_failure may_unlink() const;
   /// Takes the files away if the gate is still the one at its path. Only for a retired gate.
   gate_failure unlink_retired();
   /// Puts the gate back to its first state, with `slots`, if nobody uses it; nobody can begin to meanwhile.

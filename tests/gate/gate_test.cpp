@@ -417,6 +417,46 @@ TEST(gate, many_threads_of_one_object) {
 }
 
 /// The longest time is for ever, not less than now; the shortest is now, and not for ever.
+/// Where everybody is let in after microseconds nobody waits long enough to watch those inside.
+TEST(gate, a_dead_holder_is_noticed_among_passages_that_never_wait_for_long) {
+  const scratch where;
+  gate g = where.open("g", 2);
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    gate mine = where.open("g", 0);
+    const gate::permit permit = mine.enter();
+    char byte = 'x';
+    if (write(pipe_ends[1], &byte, 1) == 1) pause();
+    _exit(0);
+  }
+  char byte = 0;
+  ASSERT_EQ(read(pipe_ends[0], &byte, 1), 1);
+  std::atomic<int> inside{0};
+  std::atomic<bool> over{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      gate::member me = g.join();
+      while (!over) {
+        me.enter();
+        if (++inside == 2) over = true;
+        std::this_thread::yield();
+        --inside;
+        me.leave();
+      }
+    });
+  std::this_thread::sleep_for(20ms);  // only to let them begin
+  EXPECT_FALSE(over);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  for (std::thread& t : threads) t.join();  // or the test's time limit ends it
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
+  expect_whole(where, "g", 2);
+}
+
 TEST(gate, times_of_any_length) {
   const scratch where;
   gate g = where.open("g", 1);

@@ -160,7 +160,7 @@ class protocol {
       const word w = load_and_help();
       const state mine = c.state_of(i);
       if (mine.where() != kind::waits) {
-        nudge(c.link_of(i).behind());
+        nudge_behind(i);
         return mine.where() == kind::in ? outcome::entered : outcome::refused;
       }
       const unsigned behind = c.link_of(i).behind();
@@ -230,9 +230,13 @@ class protocol {
       if (!waits(i)) break;
       if (!c.sleep(i, ahead)) return false;
     }
-    nudge(c.link_of(i).behind());  // G10: it has lost the one that it watched
+    nudge_behind(i);
     return true;
   }
+
+  /// Member i is no longer queued, without having been in wait(): the one behind it has lost the one that it watched
+  /// (G10).
+  void nudge_behind(unsigned i) { nudge(c.link_of(i).behind()); }
 
   /// Takes number i for this process, having healed the dead member that had it; `mine` is then its state, out. False
   /// if a living one has it. locks.lock(i) takes the lock behind alive(i), or is false; locks.unlock(i) gives it back.

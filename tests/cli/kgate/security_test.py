@@ -68,6 +68,16 @@ class Strangers(Case):
         self.assertEqual(self.run_kgate("remove", "-n", "g").returncode, 0)
         self.assertEqual(os.listdir(self.dir), [])
 
+    def test_a_removal_that_is_not_allowed_changes_nothing(self):
+        self.run_kgate("run", "-n", "g", "-k", "1", "--mode", "0666", "--", "true")
+        for mode in (0o755, 0o1777):  # no right to the directory; a right to one's own files only
+            os.chmod(self.dir, mode)
+            for forced in ((), ("--force",)):
+                done = self.call(60001, "remove", "-n", "g", *forced)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, "Permission denied|Operation not permitted")
+                self.assertEqual(self.call(60001, "run", "-n", "g", "--try", "--existing", "--", "true").returncode, 0)
+
     def test_a_stranger_cannot_even_look(self):
         self.run_kgate("run", "-n", "g", "-k", "1", "--", "true")
         done = self.call(60001, "status", "-n", "g")
