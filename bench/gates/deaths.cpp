@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// What waiting costs, and how soon a death is noticed: processes that wait at a gate while nothing happens, and holders
+// and waiters that are killed.
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "kgate/gate.hpp"
+
+namespace {
+
+std::int64_t now_us() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// Shared by all processes of a scene.
+struct board {
+  std::atomic<int> inside{-1};         ///< the number of the process that got in last
+  std::atomic<std::int64_t> since{0};  ///< when it did
+};
+
+class scene {
+ public:
+  scene(const std::string& directory, board& shared) : shared_(shared) {
+    options_.directory = directory;
+    gate_ = std::make_unique<kgate::gate>("g", 1, options_);
+  }
+  scene(const scene&) = delete;
+  scene& operator=(const scene&) = delete;
+  ~scene() {
+    for (const pid_t pid : processes_) kill(pid, SIGKILL);
+    for (const pid_t pid : processes_) waitpid(pid, nullptr, 0);
+    gate_->remove(true);
+  }
+
+  /// One more process that enters, and stays inside for ever.
+  void add() {
+    const int number = ++last_;
+    const pid_t pid = fork();
+    if (pid == 0) {
+      kgate::gate mine("g", 0, options_);
+      const kgate::gate::permit permit = mine.enter();
+      shared_.since = now_us();
+      shared_.inside = number;
+      for (;;) pause();
+    }
+    processes_.push_back(pid);
+  }
+  void await_inside(int number) const {
+    while (shared_.inside != number) usleep(2'000);  // seldom: it shares the processors with those it measures
+  }
+  void await_waiters(std::size_t count) const {
+    while (gate_->status().waiters.size() != count) usleep(5'000);
+  }
+  /// us from the kill until the kernel has ended the holder, and until the next one is inside.
+  std::pair<double, double> kill_holder(int number) const {
+    const pid_t holder = processes_[static_cast<std::size_t>(number)];
+    const std::int64_t began = now_us();
+    kill(holder, SIGKILL);
+    waitpid(holder, nullptr, 0);
+    const std::int64_t dead = now_us();
+    await_inside(number + 1);
+    return {static_cast<double>(dead - began), static_cast<double>(shared_.since - began)};
+  }
+  /// us until all waiters but the last are dead for the kernel, and until they are healed and it is inside.
+  std::pair<double, double> kill_all_but_last() {
+    const std::int64_t began = now_us();
+    for (std::size_t i = 0; i + 1 < processes_.size(); ++i) kill(processes_[i], SIGKILL);
+    for (std::size_t i = 0; i + 1 < processes_.size(); ++i) waitpid(processes_[i], nullptr, 0);
+    const std::int64_t dead = now_us();
+    processes_.erase(processes_.begin(), processes_.end() - 1);
+    await_inside(last_);
+    return {static_cast<double>(dead - began), static_cast<double>(shared_.since - began)};
+  }
+  /// Voluntary context switches of all its processes, threads included.
+  long wakeups() const {
+    long sum = 0;
+    for (const pid_t pid : processes_)
+      for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+        std::ifstream status(task.path() / "status");
+        for (std::string line; std::getline(status, line);)
+          if (line.starts_with("voluntary_ctxt_switches:")) sum += std::stol(line.substr(line.find(':') + 1));
+      }
+    return sum;
+  }
+
+ private:
+  board& shared_;
+  kgate::gate_options options_;
+  std::unique_ptr<kgate::gate> gate_;
+  std::vector<pid_t> processes_;
+  int last_ = -1;
+};
+
+double at(std::vector<double>& values, double part) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
+}
+
+bool failed = false;
+
+void at_most(const char* what, double measured, double wanted) {
+  const bool holds = measured <= wanted;
+  std::printf("%-76s %10.0f   %s %.0f\n", what, measured, holds ? "as wanted, at most" : "NOT as wanted, at most",
+              wanted);
+  std::fflush(stdout);
+  failed = failed || !holds;
+}
+
+/// Long enough for every waiter to have begun to watch.
+constexpr int settling_us = 600'000;
+
+void measure_idle(const std::string& directory, board& shared, int waiters, int seconds) {
+  scene here(directory, shared);
+  for (int i = 0; i <= waiters; ++i) here.add();
+  here.await_waiters(static_cast<std::size_t>(waiters));
+  usleep(settling_us);
+  const long before = here.wakeups();
+  sleep(static_cast<unsigned>(seconds));
+  const std::string what = std::to_string(waiters) + " idle waiters: wake-ups in " + std::to_string(seconds) + " s";
+  at_most(what.c_str(), static_cast<double>(here.wakeups() - before), 0);
+}
+
+void measure_kills(const std::string& directory, board& shared, int waiters, int kills) {
+  scene here(directory, shared);
+  shared.inside = -1;
+  for (int i = 0; i <= waiters + kills; ++i) {
+    here.add();
+    if (i == 0) here.await_inside(0);
+    here.await_waiters(static_cast<std::size_t>(i));  // one after the other, so that their order is known
+  }
+  usleep(settling_us);
+  std::vector<double> dead, inside;
+  for (int i = 0; i < kills; ++i) {
+    const auto [ended, entered] = here.kill_holder(i);
+    dead.push_back(ended);
+    inside.push_back(entered);
+    usleep(20'000);
+  }
+  const std::string what = "SIGKILL of the holder, " + std::to_string(waiters) + " waiting: us until ";
+  std::printf("%-76s %10.0f\n", (what + "the kernel has ended it, median").c_str(), at(dead, 0.5));
+  at_most((what + "the next one is inside, median").c_str(), at(inside, 0.5), 450);
+  at_most((what + "the next one is inside, 99 %").c_str(), at(inside, 0.99), 3000);
+}
+
+void measure_massacre(const std::string& directory, board& shared, int killed) {
+  scene here(directory, shared);
+  shared.inside = -1;
+  for (int i = 0; i <= killed; ++i) {
+    here.add();
+    if (i == 0) here.await_inside(0);
+    here.await_waiters(static_cast<std::size_t>(i));
+  }
+  usleep(settling_us);
+  const auto [dead, inside] = here.kill_all_but_last();
+  const std::string what = std::to_string(killed) + " killed at once: us until ";
+  std::printf("%-76s %10.0f\n", (what + "the kernel has ended them").c_str(), dead);
+  at_most((what + "the last one is inside").c_str(), inside, 50'000);
+  at_most((what + "it is inside after the kernel has").c_str(), inside - dead, 10'000);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int seconds = 10, kills = 100;
+  bool require = false;
+  CLI::App app{"what waiting at a gate costs, and how soon a death is noticed"};
+  app.add_option("--seconds", seconds, "of waiting while nothing happens");
+  app.add_option("--kills", kills, "of holders");
+  app.add_flag("--require", require, "fail if a figure is worse than promised");
+  CLI11_PARSE(app, argc, argv);
+  char directory[] = "/dev/shm/kgate-bench-XXXXXX";
+  if (mkdtemp(directory) == nullptr) return EXIT_FAILURE;
+  void* const there = mmap(nullptr, sizeof(board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (there == MAP_FAILED) return EXIT_FAILURE;
+  auto& shared = *new (there) board;
+  for (const int waiters : {1, 200, 1000}) measure_idle(directory, shared, waiters, seconds);
+  for (const int waiters : {1, 500}) measure_kills(directory, shared, waiters, kills);
+  measure_massacre(directory, shared, 500);
+  std::filesystem::remove_all(directory);
+  return require && failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
