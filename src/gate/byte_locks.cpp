@@ -257,8 +257,18 @@ lock_file::answer lock_file::member_locked(unsigned i) noexcept {
 }
 
 std::uint64_t own_pid_namespace() noexcept {
+  // Asked once by each process, for it is slow. A forked child may be in another namespace, where its parent has another
+  // number, or none; the first process of a namespace always asks.
+  static std::atomic<std::uint64_t> asked_by{0}, answer{0};
+  const auto self = static_cast<std::uint64_t>(getpid());
+  const std::uint64_t me = self << 32 | static_cast<std::uint64_t>(getppid());
+  if (self != 1 && asked_by.load() == me) return answer.load();
   struct stat there {};
-  return ::stat("/proc/self/ns/pid", &there) == 0 ? there.st_ino : 0;
+  const std::uint64_t found = ::stat("/proc/self/ns/pid", &there) == 0 ? there.st_ino : 0;
+  asked_by.store(0);
+  answer.store(found);
+  asked_by.store(me);
+  return found;
 }
 
 int lock_file::command_process(unsigned i) noexcept {

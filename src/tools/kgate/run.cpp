@@ -72,7 +72,7 @@ int attend(pid_t command, const request& options, const signal_watch& signals, t
 }  // namespace
 
 int run(const request& options) {
-  std::vector<held_slot> slots;
+  static std::vector<held_slot> slots;  // not destroyed: the end of the process unmaps gates faster than we do
   if (const std::optional<int> code = acquire_slots(options, slots)) {
     if (*code == refusal_code(options)) record_refusals(options);
     return *code;

@@ -56,13 +56,15 @@ class interruptible_wait {
     struct sigaction action {};
     action.sa_handler = on_signal;
     for (std::size_t i = 0; i < std::size(endings); ++i) {
-      sigaction(endings[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler == SIG_DFL) sigaction(endings[i], &action, nullptr);
+      sigaction(endings[i], &action, &before_[i]);
+      if (before_[i].sa_handler == SIG_DFL) continue;
+      sigaction(endings[i], &before_[i], nullptr);  // one that is ignored stays so, also if it came just now
+      if (signal_seen == endings[i]) signal_seen = 0;
     }
-    sigaction(SIGTSTP, nullptr, &stop_before_);
     struct sigaction stop {};
     stop.sa_handler = on_stop;
-    if (stop_before_.sa_handler == SIG_DFL) sigaction(SIGTSTP, &stop, nullptr);
+    sigaction(SIGTSTP, &stop, &stop_before_);
+    if (stop_before_.sa_handler != SIG_DFL) sigaction(SIGTSTP, &stop_before_, nullptr);
   }
   interruptible_wait(const interruptible_wait&) = delete;
   interruptible_wait& operator=(const interruptible_wait&) = delete;
@@ -171,10 +173,16 @@ entry enter(const request& options, std::int64_t deadline_ns, held_slot& out, wo
   how.deadline_ns = deadline_ns;
   const int permits = out.asked.permits();
   const word now = out.gate.cells().word();
-  if (deadline_ns == 0 || (now.free() >= permits && !now.waiting())) {
+  if (deadline_ns == 0) {
     const entry result = out.gate.enter(out.member, permits, how, became);
     if (result != entry::timed_out || !has_room_in_offers(out.gate, permits)) return result;
     how.deadline_ns = now_ns() + 2 * offer_ns_max;
+  } else if (!now.waiting()) {
+    // If nobody waits, those inside may have ended without anybody noticing, as commands after --exec do.
+    wait_options at_once;
+    at_once.deadline_ns = 0;
+    if (const entry result = out.gate.enter(out.member, permits, at_once, became); result != entry::timed_out)
+      return result;
   }
   queue_line line(out.asked.name);
   if (!options.quiet && line.line.wanted()) {
