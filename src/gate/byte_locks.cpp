@@ -257,8 +257,8 @@ lock_file::answer lock_file::member_locked(unsigned i) noexcept {
 }
 
 std::uint64_t own_pid_namespace() noexcept {
-  // Asked once by each process, for it is slow. A forked child may be in another namespace, where its parent has another
-  // number, or none; the first process of a namespace always asks.
+  // Asked once by each process, for it is slow. A forked child may be in another namespace, where its parent has
+  // another number, or none; the first process of a namespace always asks.
   static std::atomic<std::uint64_t> asked_by{0}, answer{0};
   const auto self = static_cast<std::uint64_t>(getpid());
   const std::uint64_t me = self << 32 | static_cast<std::uint64_t>(getppid());
