@@ -137,6 +137,10 @@ launch_build() {
       configure+=("-D$option=OFF")
     fi
   done
+  # Gates between machines are built where their library is found, and where they are asked for.
+  if [[ " $* " == *" cluster "* ]]; then
+    grep -qs '^KGATE_CLUSTER:BOOL=ON' "$build/CMakeCache.txt" || configure+=(-DKGATE_CLUSTER:BOOL=ON)
+  fi
   if ((${#configure[@]})) || [[ ! -e $build/build.ninja ]]; then
     launch_run "$log" cmake -S "$root" --preset "$preset" "${configure[@]}"
   fi

@@ -8,7 +8,7 @@ _kgate_operand() {
   for ((i = 2; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --) REPLY=$((i + 1)); return 0 ;;
-      --name|--slots|--weight|--timeout|--timeout-code|--time-limit|--grace|--style|--fd|--pid|--dir|--mode|--group|--overtake|--sort) if [[ ${COMP_WORDS[i+1]} == = ]]; then ((i += 2)); else ((i += 1)); fi ;;
+      --name|--slots|--weight|--timeout|--timeout-code|--time-limit|--grace|--style|--fd|--pid|--dir|--mode|--group|--overtake|--sort|--on|--on-loss) if [[ ${COMP_WORDS[i+1]} == = ]]; then ((i += 2)); else ((i += 1)); fi ;;
       --*) ;;
       -?*) [[ ${COMP_WORDS[i]} =~ ^-[qf1h]*[nkwtEpd]$ ]] && ((i += 1)) ;;
       *) REPLY=$i; return 0 ;;
@@ -75,23 +75,23 @@ _kgate() {
     return
   fi
   case ${COMP_WORDS[1]} in
-    run) words="--name --slots --weight --timeout --try --timeout-code --time-limit --grace --exec --existing --show-arguments --dir --mode --group --overtake --quiet --help" ;;
+    run) words="--name --slots --weight --timeout --try --timeout-code --time-limit --grace --exec --existing --show-arguments --dir --mode --group --overtake --on --on-loss --quiet --help" ;;
     hold) words="--name --slots --weight --timeout --try --timeout-code --fd --path --existing --dir --mode --group --overtake --quiet --help" ;;
     release) words="--fd --help" ;;
     jobserver) words="--name --slots --style --timeout --try --timeout-code --existing --show-arguments --dir --quiet --help" ;;
-    create) words="--name --slots --dir --mode --group --overtake --json --help" ;;
-    status) words="--name --dir --json --help" ;;
-    list) words="--dir --json --help" ;;
-    top) words="--name --dir --once --sort --help" ;;
+    create) words="--name --slots --dir --mode --group --overtake --on --json --help" ;;
+    status) words="--name --dir --on --json --help" ;;
+    list) words="--dir --on --json --help" ;;
+    top) words="--name --dir --on --once --sort --help" ;;
     stats) words="--name --dir --json --prometheus --help" ;;
-    wait) words="--name --pid --timeout --dir --help" ;;
-    cancel) words="--name --pid --all --dir --json --help" ;;
+    wait) words="--name --pid --timeout --dir --on --help" ;;
+    cancel) words="--name --pid --all --dir --on --json --help" ;;
     pause) words="--name --dir --json --help" ;;
     resume) words="--name --dir --json --help" ;;
     drain) words="--name --timeout --dir --help" ;;
-    resize) words="--name --slots --dir --json --help" ;;
-    remove) words="--name --dir --force --json --help" ;;
-    doctor) words="--name --dir --json --help" ;;
+    resize) words="--name --slots --dir --on --json --help" ;;
+    remove) words="--name --dir --on --force --json --help" ;;
+    doctor) words="--name --dir --on --json --help" ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }

@@ -101,6 +101,9 @@ class cluster_gate {
   /// Nothing if it would have to wait. Never passes waiters.
   [[nodiscard]] std::optional<permit> try_enter(int weight = 1);
   [[nodiscard]] std::optional<permit> try_enter_for(std::chrono::milliseconds time, int weight = 1);
+  /// Until the deadline, or until `stop` is requested.
+  [[nodiscard]] std::optional<permit> enter_until(std::stop_token stop, std::chrono::steady_clock::time_point deadline,
+                                                  int weight = 1);
 
   [[nodiscard]] int slots();
   /// Changes k. Those inside stay; nobody enters until there is room under the new k.
@@ -130,6 +133,8 @@ class cluster_gate::permit {
   const std::vector<int>& slots() const;
   /// Greater than that of everybody who entered before: a fencing token.
   std::uint64_t token() const;
+  /// The size of the gate when it was entered.
+  int gate_slots() const;
   /// Requested when the permit is lost, or may be: the session has expired, or nothing was heard of the ensemble for as
   /// long as it keeps a session.
   std::stop_token lost() const;

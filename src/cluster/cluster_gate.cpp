@@ -190,7 +190,13 @@ std::optional<cluster_gate::permit> cluster_gate::try_enter(int weight) {
 std::optional<cluster_gate::permit> cluster_gate::try_enter_for(std::chrono::milliseconds time, int weight) {
   const auto now = std::chrono::steady_clock::now();
   const bool endless = time > std::chrono::hours(24 * 365);
-  auto held = shared_->enter(weight, {{}, endless ? std::chrono::steady_clock::time_point::max() : now + time});
+  return enter_until({}, endless ? std::chrono::steady_clock::time_point::max() : now + time, weight);
+}
+
+std::optional<cluster_gate::permit> cluster_gate::enter_until(std::stop_token stop,
+                                                              std::chrono::steady_clock::time_point deadline,
+                                                              int weight) {
+  auto held = shared_->enter(weight, {std::move(stop), deadline});
   if (held == nullptr) return std::nullopt;
   return permit(std::move(held));
 }
@@ -224,6 +230,7 @@ cluster_gate::permit::~permit() {
 }
 const std::vector<int>& cluster_gate::permit::slots() const { return held_->slots(); }
 std::uint64_t cluster_gate::permit::token() const { return held_->token(); }
+int cluster_gate::permit::gate_slots() const { return held_->size().slots; }
 std::stop_token cluster_gate::permit::lost() const { return held_->of().lost(); }
 int cluster_gate::permit::lost_descriptor() const { return held_->of().lost_descriptor(); }
 bool cluster_gate::permit::connected() const { return held_->of().connected(); }

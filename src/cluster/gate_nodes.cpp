@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "cluster/secret.hpp"
+
 namespace kgate::detail::cluster {
 
 namespace {
@@ -80,6 +82,10 @@ std::vector<int> slots_held(session& s, const std::string& gate) {
 }  // namespace
 
 void throw_lost(const session& s) { throw session_lost({gate_errc::system, "the session is lost: " + s.loss()}); }
+
+std::unique_ptr<session> open_session(const address& where, std::chrono::milliseconds connect_timeout) {
+  return std::make_unique<session>(where, find_secret(""), connect_timeout);
+}
 
 gate_size open_gate(session& s, const std::string& root, const std::string& name, int slots) {
   const std::string gate = root + "/" + name;

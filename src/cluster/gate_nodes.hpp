@@ -4,12 +4,16 @@
 /// A gate's nodes as a whole: creating, looking at, resizing and removing them. Each of these repeats itself until it
 /// is answered, and throws session_lost if the session is lost meanwhile.
 
+#include <memory>
 #include <string>
 
 #include "cluster/request.hpp"
 #include "kgate/cluster.hpp"
 
 namespace kgate::detail::cluster {
+
+/// A session with the secret that the environment has, if any. Throws gate_error.
+std::unique_ptr<session> open_session(const address& where, std::chrono::milliseconds connect_timeout);
 
 /// The gate's size; it is created with `slots` if there is none and they are not 0. Throws gate_error: not_found,
 /// wrong_slots, not_a_gate, no_permission.

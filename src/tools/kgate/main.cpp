@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "kgate/version.hpp"
+#include "tools/kgate/ensemble.hpp"
 #include "tools/kgate/tool.hpp"
 
 namespace {
@@ -64,6 +65,7 @@ int main(int argc, char** argv) {
     print(help_text(options.command, options.help_long));
     end(exit_ok, exit_failed);
   }
+  if (!options.on.empty()) return become_cluster_program(argv, options);
   // Those that pass on the exit code of a command, or come by a slot, have codes of their own.
   const std::string_view name = options.command->name;
   const bool runs = name == "run" || name == "hold" || name == "jobserver";

@@ -4,6 +4,7 @@
 #include <array>
 #include <bitset>
 #include <cctype>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 
@@ -105,6 +106,7 @@ class reader {
 
   bool unknown_option(std::string_view word, char letter) {
     const std::string start = std::string("kgate ") + out_.command->name + " has no option '";
+    if (word == row_of(on).word) return fail(of_this_machine_only() + "; it has no --on");
     if (letter != 0) return fail(start + "-" + letter + "'");
     std::vector<std::string_view> words;
     for (const option_use& use : out_.command->options) words.emplace_back(row_of(use.id).word);
@@ -194,6 +196,10 @@ class reader {
         return "a group";
       case overtake:
         return "a number from 0 to 1000000";
+      case on:
+        return "the address of an ensemble, zk://HOST[:PORT],...[/PATH]";
+      case on_loss:
+        return "term, kill or ignore";
       default:
         return "slot, time, user or command";
     }
@@ -237,6 +243,12 @@ class reader {
         return !out_.group.empty();
       case overtake:
         return parse_number(argument, 0, 1'000'000, out_.overtake);
+      case on:
+        out_.on = argument;
+        return out_.on.starts_with("zk://");
+      case on_loss:
+        out_.on_loss = argument;
+        return is_one_of(out_.on_loss, {"term", "kill", "ignore"});
       case sort:
         out_.sort = argument;
         return is_one_of(out_.sort, {"slot", "time", "user", "command"});
@@ -308,6 +320,32 @@ class reader {
     return true;
   }
 
+  std::string of_this_machine_only() const {
+    return std::string("kgate ") + out_.command->name + " works on gates of this machine only";
+  }
+
+  /// Where gates between machines are: --on, or $KGATE_ON unless a directory was given.
+  bool settle_ensemble() {
+    const bool has_directory = seen_[static_cast<std::size_t>(dir)];
+    if (!out_.on.empty() && has_directory) return fail("--on and --dir contradict each other");
+    const char* const usual = std::getenv("KGATE_ON");
+    if (out_.on.empty() && !has_directory && usual != nullptr && *usual != '\0') {
+      if (find_option(row_of(on).word, 0) == nullptr) {
+        if (out_.command->names == name_rule::none) return true;
+        return fail(of_this_machine_only() + "; unset KGATE_ON, or give --dir");
+      }
+      out_.on = usual;
+      if (!out_.on.starts_with("zk://"))
+        return fail("KGATE_ON must be the address of an ensemble, zk://HOST[:PORT],...[/PATH], not '" + out_.on + "'");
+    }
+    if (out_.on.empty())
+      return !seen_[static_cast<std::size_t>(on_loss)] || fail("--on-loss is for gates between machines: --on");
+    for (const option_id local : {exec, mode, group, overtake})
+      if (seen_[static_cast<std::size_t>(local)])
+        return fail(std::string("--") + row_of(local).word + " is for gates of this machine, not for those of --on");
+    return true;
+  }
+
   bool check() {
     if (!check_variables()) return false;
     const std::string command = out_.command->name;
@@ -324,8 +362,9 @@ class reader {
     if (out_.try_once && out_.timeout_s >= 0) return fail("--try and --timeout contradict each other");
     if (out_.exec && out_.time_limit_s >= 0)
       return fail("--exec and --time-limit contradict each other: no process remains that could watch the time");
-    if (seen_[static_cast<std::size_t>(grace)] && out_.time_limit_s < 0)
-      return fail("--grace is for --time-limit only");
+    if (!settle_ensemble()) return false;
+    if (seen_[static_cast<std::size_t>(grace)] && out_.time_limit_s < 0 && out_.on.empty())
+      return fail("--grace is for --time-limit and --on only");
     if (command == "hold" && out_.path == (out_.fd >= 0))
       return fail(
           "hold wants either --fd N, or --path for the file to open it on: exec 9<\"$(kgate hold -n gpu --path)\"");

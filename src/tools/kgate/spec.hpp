@@ -39,6 +39,8 @@ enum class option_id : unsigned char {
   force,
   once,
   sort,
+  on,
+  on_loss,
   help
 };
 
@@ -133,7 +135,9 @@ struct request {
   bool force = false;
   bool once = false;
   std::string sort;
-  std::vector<char*> words;  ///< what follows the options
+  std::string on;                ///< the ensemble of gates between machines; empty: gates of this machine
+  std::string on_loss = "term";  ///< what is done to a command whose slot is lost
+  std::vector<char*> words;      ///< what follows the options
 
   const std::string& name() const { return gates.front().name; }
   int slots() const { return gates.front().slots; }

@@ -24,7 +24,8 @@ constexpr std::array options{
                "exit with CODE, 0 to 255, if no slot was to be had (default: 124 after --timeout, 122 with --try)"},
     option_row{time_limit, 0, "time-limit", "TIME",
                "end COMMAND if it runs longer: SIGTERM, and SIGKILL after the grace; exit code 123"},
-    option_row{grace, 0, "grace", "TIME", "the time between SIGTERM and SIGKILL of --time-limit (default: 10s)"},
+    option_row{grace, 0, "grace", "TIME",
+               "the time between SIGTERM and SIGKILL of --time-limit and --on-loss (default: 10s)"},
     option_row{exec, 0, "exec", nullptr,
                "become COMMAND instead of starting it: no process of kgate remains; its end gives the slot back"},
     option_row{existing, 0, "existing", nullptr, "use only a gate that exists; create none"},
@@ -49,6 +50,13 @@ constexpr std::array options{
     option_row{force, 'f', "force", nullptr, "even if somebody is inside or waits, or the file is not in order"},
     option_row{once, '1', "once", nullptr, "print one view and end"},
     option_row{sort, 0, "sort", "KEY", "order by slot, time, user or command (default: slot)"},
+    option_row{on, 0, "on", "ADDRESS",
+               "gates between machines, on the ZooKeeper ensemble zk://HOST[:PORT],...[/PATH][?session=TIME] (default: "
+               "$KGATE_ON, or gates of this machine)"},
+    option_row{
+        on_loss, 0, "on-loss", "WHAT",
+        "with --on, when the slot is lost: term (SIGTERM, and SIGKILL after the grace), kill, or ignore (default: "
+        "term)"},
     option_row{help, 'h', "help", nullptr, "short help with -h, the whole with --help"},
 };
 
@@ -74,6 +82,8 @@ constexpr std::array run_options{option_use{name,
                                  option_use{mode},
                                  option_use{group},
                                  option_use{overtake},
+                                 option_use{on},
+                                 option_use{on_loss},
                                  option_use{quiet},
                                  option_use{help}};
 constexpr std::array hold_options{
@@ -92,27 +102,41 @@ constexpr std::array create_options{option_use{name, name_needed},
                                     option_use{mode},
                                     option_use{group},
                                     option_use{overtake},
+                                    option_use{on},
                                     option_use{json},
                                     option_use{help}};
-constexpr std::array status_options{option_use{name, name_or_all}, option_use{dir, directory_looked_at},
+constexpr std::array status_options{option_use{name, name_or_all}, option_use{dir, directory_looked_at}, option_use{on},
                                     option_use{json}, option_use{help}};
-constexpr std::array list_options{option_use{dir, directory_looked_at}, option_use{json}, option_use{help}};
-constexpr std::array top_options{option_use{name, name_or_all}, option_use{dir, directory_looked_at}, option_use{once},
-                                 option_use{sort}, option_use{help}};
+constexpr std::array list_options{option_use{dir, directory_looked_at}, option_use{on}, option_use{json},
+                                  option_use{help}};
+constexpr std::array top_options{option_use{name, name_or_all},
+                                 option_use{dir, directory_looked_at},
+                                 option_use{on},
+                                 option_use{once},
+                                 option_use{sort},
+                                 option_use{help}};
 constexpr std::array stats_options{option_use{name, name_or_all}, option_use{dir, directory_looked_at},
                                    option_use{json}, option_use{prometheus}, option_use{help}};
-constexpr std::array wait_options{option_use{name}, option_use{pid, "until this process has left the gate"},
-                                  option_use{timeout}, option_use{dir}, option_use{help}};
-constexpr std::array cancel_options{option_use{name}, option_use{pid},  option_use{all},
-                                    option_use{dir},  option_use{json}, option_use{help}};
+constexpr std::array wait_options{option_use{name},    option_use{pid, "until this process has left the gate"},
+                                  option_use{timeout}, option_use{dir},
+                                  option_use{on},      option_use{help}};
+constexpr std::array cancel_options{option_use{name}, option_use{pid},  option_use{all}, option_use{dir},
+                                    option_use{on},   option_use{json}, option_use{help}};
 constexpr std::array pause_options{option_use{name}, option_use{dir}, option_use{json}, option_use{help}};
 constexpr std::array drain_options{option_use{name}, option_use{timeout}, option_use{dir}, option_use{help}};
 constexpr std::array resize_options{option_use{name, name_needed},
                                     option_use{slots, "how many may be inside from now on, 1 to 4095; must be given"},
-                                    option_use{dir}, option_use{json}, option_use{help}};
-constexpr std::array remove_options{option_use{name, name_needed}, option_use{dir}, option_use{force}, option_use{json},
+                                    option_use{dir},
+                                    option_use{on},
+                                    option_use{json},
                                     option_use{help}};
-constexpr std::array doctor_options{option_use{name, name_or_all}, option_use{dir, directory_looked_at},
+constexpr std::array remove_options{option_use{name, name_needed},
+                                    option_use{dir},
+                                    option_use{on},
+                                    option_use{force},
+                                    option_use{json},
+                                    option_use{help}};
+constexpr std::array doctor_options{option_use{name, name_or_all}, option_use{dir, directory_looked_at}, option_use{on},
                                     option_use{json}, option_use{help}};
 
 constexpr std::array run_examples{
@@ -123,6 +147,7 @@ constexpr std::array run_examples{
     example_row{"kgate run -n build --try -- make || echo busy", "now or not at all"},
     example_row{"kgate run -n gpu -k 4 -n license -k 2 -- ./simulate", "a device and a licence, both or none"},
     example_row{"kgate run -n nightly --time-limit 2h -- ./report", "ended if it runs for more than two hours"},
+    example_row{"kgate run --on zk://a,b,c -n licence -k 8 -- ./simulate", "eight at a time on all machines"},
 };
 constexpr std::array hold_examples{
     example_row{"exec 9<\"$(kgate hold -n gpu -k 4 --path)\"", "in a script: open the descriptor, once"},
@@ -186,7 +211,11 @@ constexpr std::array commands{
         "with _ for "
         "all but letters and digits, and two gates for which it would be the same are refused.\n\n"
         "The slot stays taken while kgate or COMMAND lives, so killing kgate alone does not let another one in. It is "
-        "free when COMMAND has ended, even if a process that COMMAND left behind lives on.",
+        "free when COMMAND has ended, even if a process that COMMAND left behind lives on.\n\n"
+        "With --on the gate is one of a ZooKeeper ensemble, for all machines that use it. The slot can then be lost: "
+        "when the ensemble has not heard of kgate for the time-out of the session it lets others in. kgate warns when "
+        "the connection is uncertain, ends COMMAND as --on-loss says when the time is over, and exits with 119. If "
+        "kgate itself is killed, so is COMMAND: nobody would be left to learn of a loss.",
         operand_rule::command, name_rule::several, run_options, run_examples},
     command_row{
         "hold", "", "keep a slot in a script, by a descriptor",
@@ -273,6 +302,7 @@ constexpr std::array exits{
     exit_row{exit_failed,
              "all but run, hold and jobserver: it could not be done, something is wrong, or what was printed could not "
              "be written"},
+    exit_row{exit_session_lost, "run --on: the session was lost while the command ran, and with it the slot"},
     exit_row{exit_usage, "the command line was not understood"},
     exit_row{exit_lost,
              "the gate was removed, damaged or made smaller than the weight, the waiter cancelled, or the slot lost, "

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What the commands of kgate-cluster have in common. `kgate` with --on becomes this program, which reads the same
+/// line.
+
+#include <string>
+
+#include "cluster/address.hpp"
+#include "cluster/session.hpp"
+#include "kgate/cluster.hpp"
+#include "tools/kgate/tool.hpp"
+
+namespace kgate::tool::cluster {
+
+int run(const request& options);
+int create(const request& options);
+int status(const request& options);
+int list(const request& options);
+int top(const request& options);
+int wait(const request& options);
+int cancel(const request& options);
+int resize(const request& options);
+int remove(const request& options);
+int doctor(const request& options);
+
+/// How long the first connection may take: 10 s, or $KGATE_CONNECT_TIMEOUT in seconds.
+std::chrono::milliseconds connect_timeout();
+cluster_options options_for(const request& options);
+
+/// A session of the ensemble, for commands that look at several gates.
+struct connection {
+  explicit connection(const request& options);
+
+  detail::cluster::address where;
+  std::unique_ptr<detail::cluster::session> session;
+};
+
+/// The gates that were asked for: the one named, or all below the path. Nodes there that are no gates are left out if
+/// none was named.
+std::vector<std::string> gate_names(const request& options, connection& to);
+
+/// For how many seconds it has been inside, or has waited.
+double age_of(const cluster_participant& who);
+
+}  // namespace kgate::tool::cluster

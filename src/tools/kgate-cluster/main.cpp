@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// kgate-cluster: what `kgate` becomes when gates between machines are asked for.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "tools/common/numbers.hpp"
+#include "tools/common/text.hpp"
+#include "tools/kgate-cluster/cluster_tool.hpp"
+
+namespace kgate::tool::cluster {
+
+namespace {
+
+struct command_entry {
+  std::string_view name;
+  int (*perform)(const request&);
+};
+constexpr command_entry entries[] = {{"run", run},       {"create", create}, {"status", status}, {"list", list},
+                                     {"top", top},       {"wait", wait},     {"cancel", cancel}, {"resize", resize},
+                                     {"remove", remove}, {"doctor", doctor}};
+
+/// The exit code for what a gate or an ensemble reports.
+int code_of(const gate_error& error, bool runs) {
+  if (dynamic_cast<const session_lost*>(&error) != nullptr) return runs ? exit_lost : exit_failed;
+  switch (error.code()) {
+    case gate_errc::bad_name:
+    case gate_errc::bad_slots:
+      return exit_usage;
+    case gate_errc::removed:
+    case gate_errc::cancelled:
+      return runs ? exit_lost : exit_failed;
+    default:
+      return runs ? exit_error : exit_failed;
+  }
+}
+
+int dispatch(const request& options) {
+  const bool runs = options.command->name == std::string_view("run");
+  for (const command_entry& one : entries) {
+    if (one.name != options.command->name) continue;
+    try {
+      return one.perform(options);
+    } catch (const gate_error& error) {
+      complain(displayable(error.what()));
+      return code_of(error, runs);
+    } catch (const std::exception& error) {
+      complain(error.what());
+      return runs ? exit_error : exit_failed;
+    }
+  }
+  complain(std::string("kgate ") + options.command->name + " works on gates of this machine only");
+  return exit_usage;
+}
+
+}  // namespace
+
+std::chrono::milliseconds connect_timeout() {
+  const char* const text = std::getenv("KGATE_CONNECT_TIMEOUT");
+  const double seconds = text != nullptr ? parse_seconds(text).value_or(10) : 10;
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(seconds, 3600.0) * 1000));
+}
+
+cluster_options options_for(const request&) {
+  cluster_options out;
+  out.connect_timeout = connect_timeout();
+  out.command = "kgate";
+  return out;
+}
+
+}  // namespace kgate::tool::cluster
+
+int main(int argc, char** argv) {
+  using namespace kgate::tool;
+  request options;
+  std::string problem;
+  if (!parse(argc, argv, options, problem)) {
+    complain(problem);
+    return exit_usage;
+  }
+  if (options.on.empty() || options.help || options.version) {
+    complain("this program is started by `kgate` with --on");
+    return exit_usage;
+  }
+  const int code = cluster::dispatch(options);
+  if (std::fflush(stdout) != 0) {
+    complain("cannot write to standard output");
+    _exit(exit_failed);
+  }
+  _exit(code);
+}

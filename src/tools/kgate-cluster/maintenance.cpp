@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// kgate create, resize, remove, cancel and doctor --on.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cluster/gate_nodes.hpp"
+#include "cluster/records.hpp"
+#include "tools/common/text.hpp"
+#include "tools/kgate-cluster/cluster_tool.hpp"
+#include "tools/kgate/json.hpp"
+
+namespace kgate::tool::cluster {
+
+namespace {
+
+using namespace detail::cluster;
+
+void report(const request& options, const char* done, const std::string& text) {
+  if (!options.json) {
+    print(options.name() + ": " + text + "\n");
+    return;
+  }
+  json_value document = json_document();
+  document["gate"] = options.name();
+  document["done"] = done;
+  print_json(document);
+}
+
+/// What the doctor found, one line each.
+class findings {
+ public:
+  void add(bool ok, const std::string& about, const std::string& text) {
+    wrong_ += ok ? 0 : 1;
+    list_.push_back({{"about", json_text(about)}, {"ok", ok}, {"finding", json_text(text)}});
+    text_ += about + ": " + displayable(text) + "\n";
+  }
+  int print_all(const request& options) const {
+    json_value document = json_document();
+    document["ensemble"] = json_text(options.on);
+    document["findings"] = list_;
+    if (options.json)
+      print_json(document);
+    else
+      print(text_);
+    return wrong_ == 0 ? exit_ok : exit_failed;
+  }
+
+ private:
+  int wrong_ = 0;
+  json_value list_ = json_value::array();
+  std::string text_;
+};
+
+/// Each server on its own: one that is down shows only here, for sessions use the others.
+void examine_servers(const address& where, findings& out) {
+  for (std::size_t at = 0; at < where.hosts.size();) {
+    const std::size_t end = std::min(where.hosts.find(',', at), where.hosts.size());
+    address one = where;
+    one.hosts = where.hosts.substr(at, end - at);
+    at = end + 1;
+    const auto began = std::chrono::steady_clock::now();
+    try {
+      const auto s = open_session(one, std::min(connect_timeout(), std::chrono::milliseconds(3000)));
+      const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+      const bool as_asked = s->timeout() == one.session;
+      out.add(true, one.hosts,
+              "answered after " + std::to_string(std::lround(ms)) + " ms; sessions last " +
+                  std::to_string(s->timeout().count()) + " ms without contact" +
+                  (as_asked ? "" : ", not the " + std::to_string(one.session.count()) + " ms that were asked for"));
+    } catch (const gate_error& error) {
+      out.add(false, one.hosts, error.what());
+    }
+  }
+}
+
+/// The servers' clock, from the time they give to a node. Ages in `kgate status` are wrong by the difference.
+void examine_clock(connection& to, findings& out) {
+  const std::string path = to.where.root + "/.clock-" + std::to_string(to.session->id());
+  const auto before = std::chrono::system_clock::now();
+  if (to.session->transact({{write::kind::create_ephemeral, path}}).is != answer::ok) return;
+  const auto made = to.session->get(path);
+  to.session->transact({{write::kind::remove, path}});
+  if (made.is != answer::ok) return;
+  const auto here = std::chrono::duration_cast<std::chrono::milliseconds>(before.time_since_epoch()).count();
+  const std::int64_t apart = made.value.created_ms - here;
+  const bool near = apart > -2000 && apart < 2000;
+  out.add(near, "clock",
+          "the servers' clock is " + std::to_string(apart) + " ms ahead of this machine's" +
+              (near ? "" : "; ages that `kgate status` shows are wrong by that"));
+}
+
+/// Nodes of q or s that no session owns, or another one than their name says: they would block the gate for ever.
+int orphans(session& s, const std::string& path, findings& out, const std::string& gate) {
+  int found = 0;
+  const auto names = s.children(path);
+  for (const std::string& name : names.value) {
+    const auto there = s.get(path + "/" + name);
+    if (there.is != answer::ok) continue;
+    const std::string request = read_participant(there.value.data).request;
+    if (there.value.owner != 0 && session_of(request) == there.value.owner) continue;
+    ++found;
+    out.add(false, gate, path + "/" + name + " belongs to no session of kgate; delete that node if nobody needs it");
+  }
+  return found;
+}
+
+void examine_gate(const std::string& name, connection& to, findings& out) {
+  const std::string gate = to.where.root + "/" + name;
+  try {
+    const cluster_status seen = look_at_gate(*to.session, gate);
+    if (orphans(*to.session, gate + "/q", out, name) + orphans(*to.session, gate + "/s", out, name) > 0) return;
+    const bool open_to_all = to.session->access_rules(gate).value.find("world:anyone:31") != std::string::npos;
+    out.add(true, name,
+            "in order: " + std::to_string(seen.slots - seen.free) + " of " + std::to_string(seen.slots) +
+                " slots taken, " + std::to_string(seen.waiters.size()) + " waiting" +
+                (open_to_all ? "; everybody who reaches the ensemble may use and remove it" : ""));
+  } catch (const gate_error& error) {
+    out.add(false, name, error.what());
+  }
+}
+
+}  // namespace
+
+int create(const request& options) {
+  cluster_gate gate(options.on, options.name(), std::max(options.slots(), 1), options_for(options));
+  report(options, "created", std::to_string(gate.slots()) + " slots");
+  return exit_ok;
+}
+
+int resize(const request& options) {
+  cluster_gate(options.on, options.name(), 0, options_for(options)).resize(options.slots());
+  report(options, "resized", std::to_string(options.slots()) + " slots from now on");
+  return exit_ok;
+}
+
+int remove(const request& options) {
+  if (!cluster_gate(options.on, options.name(), 0, options_for(options)).remove(options.force)) {
+    complain("gate '" + options.name() + "' is in use; remove it all the same: --force");
+    return exit_failed;
+  }
+  report(options, "removed", "removed");
+  return exit_ok;
+}
+
+int cancel(const request& options) {
+  cluster_gate gate(options.on, options.name(), 0, options_for(options));
+  int cancelled = 0;
+  for (const cluster_participant& who : gate.status().waiters)
+    if (options.all || who.process == options.pid) cancelled += gate.cancel(who.request) ? 1 : 0;
+  if (cancelled == 0 && !options.all) {
+    complain("no process " + std::to_string(options.pid) + " waits at gate '" + options.name() + "'");
+    return exit_failed;
+  }
+  report(options, "cancelled", std::to_string(cancelled) + " cancelled");
+  return exit_ok;
+}
+
+int doctor(const request& options) {
+  address where;
+  if (const gate_failure failure = parse_address(options.on, where)) throw gate_error(failure);
+  findings out;
+  examine_servers(where, out);
+  try {
+    connection to(options);
+    examine_clock(to, out);
+    for (const std::string& name : gate_names(options, to)) examine_gate(name, to, out);
+  } catch (const gate_error& error) {
+    out.add(false, "ensemble", error.what());
+  }
+  return out.print_all(options);
+}
+
+}  // namespace kgate::tool::cluster

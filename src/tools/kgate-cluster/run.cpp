@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// kgate run --on: wait for a slot between machines, run the command in it, give the slot back; end the command if the
+// slot is lost.
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <thread>
+
+#include "tools/common/terminal.hpp"
+#include "tools/kgate-cluster/cluster_tool.hpp"
+#include "tools/kgate/launch.hpp"
+
+namespace kgate::tool::cluster {
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+using time_point = clock_type::time_point;
+
+time_point after(double seconds) {
+  if (seconds < 0 || seconds > 1e9) return time_point::max();
+  return clock_type::now() + std::chrono::nanoseconds(std::llround(seconds * 1e9));
+}
+
+/// Ends a wait when a signal comes that would have ended this process.
+class signals_while_waiting {
+ public:
+  signals_while_waiting() {
+    sigemptyset(&endings_);
+    for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+      struct sigaction now {};
+      sigaction(one, nullptr, &now);
+      if (now.sa_handler == SIG_DFL) sigaddset(&endings_, one);
+    }
+    sigaddset(&endings_, SIGUSR2);  // from this process itself: the wait is over
+    pthread_sigmask(SIG_BLOCK, &endings_, &before_);
+    thread_ = std::thread([this] {
+      for (;;) {
+        siginfo_t came{};
+        const int number = sigwaitinfo(&endings_, &came);
+        if (number == SIGUSR2 && over_) return;
+        if (number <= 0 || number == SIGUSR2) continue;
+        seen_ = number;
+        stop_.request_stop();
+      }
+    });
+  }
+  signals_while_waiting(const signals_while_waiting&) = delete;
+  signals_while_waiting& operator=(const signals_while_waiting&) = delete;
+  ~signals_while_waiting() { end(); }
+
+  std::stop_token stop() const { return stop_.get_token(); }
+  /// The signal that came, or 0. Signals are as they were before from then on.
+  int end() {
+    if (thread_.joinable()) {
+      over_ = true;
+      pthread_kill(thread_.native_handle(), SIGUSR2);
+      thread_.join();
+      pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    return seen_;
+  }
+
+ private:
+  sigset_t endings_{}, before_{};
+  std::stop_source stop_;
+  std::atomic<int> seen_{0};
+  std::atomic<bool> over_{false};
+  std::thread thread_;
+};
+
+/// A slot of one gate, or several of it.
+struct held_gate {
+  std::unique_ptr<cluster_gate> gate;
+  std::optional<cluster_gate::permit> permit;
+};
+
+std::unique_ptr<cluster_gate> open(const request& options, const gate_request& asked) {
+  cluster_options how = options_for(options);
+  how.command = shown_command(options);
+  const auto with = [&](int slots) { return std::make_unique<cluster_gate>(options.on, asked.name, slots, how); };
+  try {
+    return with(options.existing ? 0 : asked.slots);
+  } catch (const gate_error& error) {
+    if (error.code() != gate_errc::not_found || options.existing || asked.slots != 0) throw;
+  }
+  return with(1);
+}
+
+/// Takes the slots of all gates in the order of their names, so that no two runs wait for each other: 0, or an exit
+/// code.
+int acquire(const request& options, std::vector<held_gate>& out) {
+  out.resize(options.gates.size());
+  std::vector<std::size_t> order(options.gates.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return options.gates[a].name < options.gates[b].name; });
+  const time_point deadline = options.try_once ? clock_type::now() : after(options.timeout_s);
+  signals_while_waiting signals;
+  int code = 0;
+  for (const std::size_t i : order) {
+    const gate_request& asked = options.gates[i];
+    out[i].gate = open(options, asked);
+    out[i].permit = out[i].gate->enter_until(signals.stop(), deadline, asked.permits());
+    if (out[i].permit) continue;
+    code = refusal_code(options);
+    if (!signals.stop().stop_requested() && !options.quiet)
+      complain("no slot of gate '" + asked.name + "' on " + options.on +
+               (options.try_once ? " is free" : " became free in time"));
+    break;
+  }
+  const int signal_number = signals.end();
+  if (code == 0 && signal_number == 0) return 0;
+  out.clear();
+  if (signal_number != 0) die_of(signal_number);
+  return code;
+}
+
+/// What the command is to find in its environment and arguments.
+std::vector<held_slot> described(const request& options, std::vector<held_gate>& held) {
+  std::vector<held_slot> out(held.size());
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    out[i].asked = options.gates[i];
+    out[i].slots = held[i].permit->slots();
+    out[i].gate_slots = held[i].permit->gate_slots();
+    out[i].token = held[i].permit->token();
+  }
+  return out;
+}
+
+/// Descriptors that are open now and were not when the program began are closed in the command.
+class inherited_descriptors {
+ public:
+  inherited_descriptors() : known_(all()) {}
+  void close_others_on_exec() const {
+    for (const int fd : all())
+      if (!known_.contains(fd)) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  }
+
+ private:
+  static std::set<int> all() {
+    std::set<int> out;
+    if (DIR* const folder = opendir("/proc/self/fd")) {
+      while (const dirent* entry = readdir(folder))
+        if (entry->d_name[0] != '.' && std::atoi(entry->d_name) != dirfd(folder)) out.insert(std::atoi(entry->d_name));
+      closedir(folder);
+    }
+    return out;
+  }
+  std::set<int> known_;
+};
+
+/// Starts the command, which is killed if this process dies: nobody would be left to learn that its slot is lost.
+[[gnu::noinline]] started start_mortal(prepared_command& command, const signal_watch& signals) {
+  volatile int error = 0;
+  const pid_t parent = getpid();
+  const pid_t child = vfork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(exit_lost);
+    signals.restore();
+    execvpe(command.arguments()[0], command.arguments(), command.environment());
+    error = errno;
+    _exit(error == ENOENT ? exit_not_found : exit_cannot_run);
+  }
+  return {child, child < 0 ? errno : error, false};
+}
+
+/// Asks a command to end, and then makes it.
+class ending {
+ public:
+  ending(pid_t command, double grace_s) : command_(command), grace_s_(grace_s) {}
+
+  void begin(bool at_once) {
+    if (begun_) return;
+    begun_ = true;
+    send(at_once ? SIGKILL : SIGTERM);
+    next_ = at_once ? time_point::max() : after(grace_s_);
+  }
+  /// Once the time is over.
+  void act() {
+    if (clock_type::now() < next_) return;
+    send(SIGKILL);
+    next_ = time_point::max();
+  }
+
+ private:
+  void send(int signal_number) const {
+    kill(command_, signal_number);
+    kill(command_, SIGCONT);
+  }
+  pid_t command_;
+  double grace_s_;
+  bool begun_ = false;
+  time_point next_ = time_point::max();
+};
+
+/// Waits for the command, passing signals on, and watches over its slots.
+class attendance {
+ public:
+  attendance(const request& options, std::vector<held_gate>& held, pid_t command)
+      : options_(options), held_(held), command_(command), end_(command, options.grace_s) {}
+
+  /// Its wait status.
+  int attend(const signal_watch& signals) {
+    group_witness witness;
+    const time_point witness_at = clock_type::now() + std::chrono::milliseconds(10);
+    const time_point limit = after(options_.time_limit_s);
+    bool witnessed = false;
+    for (;;) {
+      siginfo_t came{};
+      const timespec tick{0, 100'000'000};
+      int ended = 0;
+      if (sigtimedwait(&signals.watched(), &came, &tick) > 0 && handle_signal(came, command_, witness, ended))
+        return ended;
+      watch_slots();
+      if (clock_type::now() >= limit && !exceeded_) {
+        exceeded_ = true;
+        end_.begin(false);
+      }
+      end_.act();
+      if (!witnessed && clock_type::now() >= witness_at) {
+        witness.start(options_.line);
+        witnessed = true;
+      }
+    }
+  }
+  bool lost() const { return lost_; }
+  bool exceeded() const { return exceeded_; }
+
+ private:
+  void watch_slots() {
+    bool connected = true;
+    for (const held_gate& one : held_) {
+      if (one.permit->lost().stop_requested() && !lost_) lose();
+      connected = connected && one.permit->connected();
+    }
+    if (connected != connected_ && !lost_ && !options_.quiet)
+      complain(connected ? "connected to the ensemble again; the slot is still held"
+                         : "the connection to the ensemble is uncertain; the slot is lost unless it comes back within "
+                           "the session's time-out");
+    connected_ = connected;
+  }
+  void lose() {
+    lost_ = true;
+    const bool ignored = options_.on_loss == "ignore";
+    complain(std::string("the slot is lost: the ensemble has not been reached for the session's time-out") +
+             (ignored ? "; the command goes on without it" : "; the command is ended"));
+    if (!ignored) end_.begin(options_.on_loss == "kill");
+  }
+
+  const request& options_;
+  std::vector<held_gate>& held_;
+  pid_t command_;
+  ending end_;
+  bool connected_ = true, lost_ = false, exceeded_ = false;
+};
+
+}  // namespace
+
+int run(const request& options) {
+  const inherited_descriptors inherited;
+  std::vector<held_gate> held;
+  if (const int code = acquire(options, held)) return code;
+  prepared_command command(options.words, described(options, held));
+  inherited.close_others_on_exec();
+  const signal_watch signals;
+  const started how = start_mortal(command, signals);
+  if (how.process < 0) return failed_start(how, command);
+  attendance present(options, held, how.process);
+  const int ended = present.attend(signals);
+  bool lost = present.lost();
+  for (held_gate& one : held) lost = !one.permit->release() || lost;
+  held.clear();
+  if (how.error != 0) return failed_start(how, command);
+  if (lost && options.on_loss != "ignore") {
+    if (!present.lost()) complain("the slot was lost before the command ended");
+    return exit_session_lost;
+  }
+  if (present.exceeded()) {
+    if (!options.quiet) complain(std::string("'") + command.name() + "' ran longer than --time-limit and was ended");
+    return exit_time_limit;
+  }
+  return pass_on(ended);
+}
+
+}  // namespace kgate::tool::cluster

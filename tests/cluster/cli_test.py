@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kgate --on as users meet it, with a real server: cli_test.py KGATE ENSEMBLE [unittest arguments]."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+KGATE, ENSEMBLE = sys.argv[1:3]
+HAS_SERVER = os.path.exists("/usr/share/java/zookeeper.jar") and shutil.which("java")
+
+
+def runs(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+class Ensemble:
+    """Throw-away servers, stopped with the test."""
+
+    def __init__(self, servers):
+        self.dir = tempfile.mkdtemp(prefix="kgate-ensemble-")
+        self.script = subprocess.Popen([ENSEMBLE, str(servers), self.dir], stdout=subprocess.PIPE, text=True)
+        self.address = self.script.stdout.readline().strip()
+
+    def pid(self, server):
+        with open(os.path.join(self.dir, str(server), "pid"), encoding="utf-8") as file:
+            return int(file.read())
+
+    def start(self, server):
+        subprocess.run([ENSEMBLE, "--server", self.dir, str(server)], check=True)
+
+    def stop(self):
+        self.script.terminate()
+        self.script.wait()
+        self.script.stdout.close()
+
+
+@unittest.skipUnless(HAS_SERVER, "no ZooKeeper server is installed (section [ensemble] of packages.txt)")
+class OnAnEnsemble(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.ensemble = Ensemble(1)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.ensemble.stop()
+
+    def setUp(self):
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith("KGATE_")}
+        self.env["KGATE_ON"] = self.ensemble.address + "?session=2s"
+        self.name = self.id().rsplit(".", 1)[1]
+        self.started = []
+
+    def tearDown(self):
+        for process in self.started:
+            if process.poll() is None:
+                process.terminate()
+            process.wait(10)
+            process.stdout.close()
+            process.stderr.close()
+
+    def kgate(self, command, *words, name=True, **more):
+        line = [KGATE, command] + (["-n", self.name] if name else []) + list(words)
+        return subprocess.run(line, env=more.pop("env", self.env), capture_output=True, text=True, timeout=60, **more)
+
+    def start(self, command, *words, **more):
+        process = subprocess.Popen([KGATE, command, *([] if "-n" in words else ["-n", self.name]), *words], env=more.pop("env", self.env),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+        self.started.append(process)
+        return process
+
+    def gate(self):
+        return json.loads(self.kgate("status", "--json").stdout)["gates"][0]
+
+    def until(self, what, seconds=20):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                if what():
+                    return
+            except (IndexError, ValueError):
+                pass
+            time.sleep(0.05)
+        self.fail("it did not come to pass")
+
+    def test_run(self):
+        told = self.kgate("run", "-k", "2", "--", "sh", "-c",
+                          "echo $KGATE_NAME $KGATE_SLOT $KGATE_SLOTS {slot}; [ $KGATE_TOKEN -gt 0 ]; exit 7")
+        self.assertEqual((told.returncode, told.stdout, told.stderr), (7, f"{self.name} 0 2 0\n", ""))
+        tokens = [int(self.kgate("run", "--", "sh", "-c", "echo $KGATE_TOKEN").stdout) for _ in range(3)]
+        self.assertEqual(tokens, sorted(set(tokens)))
+        self.assertEqual(self.kgate("run", "-w", "2", "--", "sh", "-c", "echo $KGATE_SLOT").stdout, "0,1\n")
+        self.assertEqual(self.kgate("run", "--", "/no/such/command").returncode, 127)
+        self.assertEqual(self.kgate("run", "--", "sh", "-c", "kill -9 $$").returncode, -9)
+        self.assertEqual(self.gate()["free"], 2)
+
+    def test_the_command_inherits_no_connection(self):
+        command = ["sh", "-c", "ls /proc/self/fd | wc -l"]
+        here = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        self.assertEqual(self.kgate("run", "--", *command).stdout, here)
+
+    def test_waiting_and_giving_up(self):
+        holder = self.start("run", "-k", "1", "--", "sleep", "60")
+        self.until(lambda: self.gate()["holders"])
+        self.assertEqual(self.kgate("run", "--try", "--", "true").returncode, 122)
+        told = self.kgate("run", "--timeout", "0.3", "--", "true")
+        self.assertEqual(told.returncode, 124)
+        self.assertIn("became free in time", told.stderr)
+        self.assertEqual(self.kgate("run", "--timeout", "0.1", "-E", "9", "--", "true").returncode, 9)
+        self.assertEqual(self.gate()["waiters"], [])
+        interrupted = self.start("run", "--", "true")
+        self.until(lambda: self.gate()["waiters"])
+        interrupted.send_signal(signal.SIGINT)
+        self.assertEqual(interrupted.wait(10), -signal.SIGINT)
+        self.assertEqual(self.gate()["waiters"], [])
+        cancelled = self.start("run", "--", "true")
+        self.until(lambda: self.gate()["waiters"])
+        self.assertEqual(self.kgate("cancel", "--pid", str(cancelled.pid)).returncode, 0)
+        self.assertEqual(cancelled.wait(10), 121)
+        holder.terminate()
+        self.assertEqual(holder.wait(10), -signal.SIGTERM)
+        self.until(lambda: self.gate()["free"] == 1)
+
+    def test_status_and_the_rest(self):
+        self.assertEqual(self.kgate("create", "-k", "2").returncode, 0)
+        self.start("run", "--show-arguments", "--", "sleep", "61")
+        self.until(lambda: self.gate()["holders"])
+        seen = self.gate()["holders"][0]
+        self.assertEqual((seen["pid"], seen["command"], seen["host"]), (self.started[0].pid, "sleep 61", os.uname().nodename))
+        self.assertIn("sleep 61", self.kgate("status").stdout)
+        self.assertIn(self.name, self.kgate("list", name=False).stdout)
+        self.assertIn("sleep 61", self.kgate("top", "--once").stdout)
+        self.assertEqual(self.kgate("wait", "--timeout", "0.1").returncode, 124)
+        self.assertEqual(self.kgate("resize", "-k", "3").returncode, 0)
+        self.assertEqual(self.gate()["slots"], 3)
+        refused = self.kgate("remove")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("--force", refused.stderr)
+        self.assertEqual(self.kgate("doctor").returncode, 0)
+        waiter = self.start("run", "-w", "3", "--", "true")
+        self.until(lambda: self.gate()["waiters"])
+        self.assertEqual(self.kgate("remove", "--force").returncode, 0)
+        self.assertEqual(waiter.wait(10), 121)
+        self.assertEqual(self.kgate("status").returncode, 1)
+
+    def test_errors(self):
+        self.assertEqual(self.kgate("run", "-k", "2", "--", "true").returncode, 0)
+        env = dict(self.env, KGATE_CONNECT_TIMEOUT="0.3")
+
+        def fails(code, text, *words, **more):
+            told = self.kgate(*words, **more)
+            self.assertEqual(told.returncode, code, told.stderr)
+            self.assertIn(text, told.stderr)
+            self.assertEqual(told.stdout, "")
+
+        fails(125, "has 2 slots, not 3", "run", "-k", "3", "--", "true")
+        fails(120, "weight of 3", "run", "-w", "3", "--", "true")
+        fails(125, "no server of 127.0.0.1:1", "run", "--on", "zk://127.0.0.1:1", "--", "true", env=env)
+        fails(1, "no server of", "status", "--on", "zk://127.0.0.1:1", env=env)
+        fails(125, "can be found", "run", "--on", "zk://no-such-host.invalid", "--", "true", env=env)
+        fails(120, "--on wants", "run", "--on", "etcd://a", "--", "true")
+        fails(120, "is no HOST", "run", "--on", "zk://a,,b", "--", "true")
+        fails(120, "contradict", "run", "--on", "zk://a", "--dir", "/tmp", "--", "true")
+        fails(120, "is for gates of this machine", "run", "--exec", "--", "true")
+        fails(120, "of this machine only", "jobserver", "--", "make")
+        fails(120, "of this machine only", "pause", "--on", "zk://a")
+        fails(125, "there is no gate", "run", "--existing", "--on", self.ensemble.address + "/other", "--", "true")
+        fails(1, "there is no gate", "resize", "--on", self.ensemble.address + "/other", "-k", "2")
+        fails(120, "--on-loss wants", "run", "--on-loss", "cry", "--", "true")
+        fails(125, "user:password", "run", "--", "true", env=dict(self.env, KGATE_ZK_AUTH="x"))
+        self.assertEqual(self.kgate("run", "--dir", tempfile.mkdtemp(prefix="kgate-local-"), "--", "true").returncode, 0)
+
+    def test_secrets(self):
+        mine = dict(self.env, KGATE_ZK_AUTH="me:secret")
+        self.assertEqual(self.kgate("run", "-k", "1", "--", "true", env=mine).returncode, 0)
+        for env in (self.env, dict(self.env, KGATE_ZK_AUTH="you:secret")):
+            for words in (("run", "--", "true"), ("status",), ("remove", "--force"), ("resize", "-k", "2")):
+                told = self.kgate(*words, env=env)
+                self.assertIn(told.returncode, (1, 125))
+                self.assertIn("does not permit", told.stderr)
+                self.assertNotIn("secret:", told.stderr)
+        self.assertNotIn("me:secret", self.kgate("status", env=mine).stdout)
+        self.assertEqual(self.kgate("remove", env=mine).returncode, 0)
+
+    def test_a_killed_kgate_takes_its_command_along(self):
+        killed = self.start("run", "-k", "1", "--", "sh", "-c", "echo $$; exec sleep 60")
+        command = int(killed.stdout.readline())
+        killed.kill()
+        killed.wait()
+        self.until(lambda: not runs(command))
+        began = time.monotonic()
+        self.assertEqual(self.kgate("run", "--timeout", "20", "--", "true").returncode, 0)
+        self.assertLess(time.monotonic() - began, 2 + 2)  # the session's time-out, half a second, and this machine's delays
+
+    def test_a_lost_session_ends_the_command(self):
+        holder = self.start("run", "-k", "1", "--grace", "0.5", "--", "sh", "-c", "trap '' TERM; echo up; while :; do sleep 0.1; done")
+        goes_on = self.start("run", "-k", "2", "-n", "ignoring", "--on-loss", "ignore", "--", "sh", "-c", "echo up; sleep 6; exit 3")
+        for process in (holder, goes_on):
+            self.assertEqual(process.stdout.readline(), "up\n")
+        server = self.ensemble.pid(1)
+        os.kill(server, signal.SIGSTOP)
+        try:
+            self.assertEqual(holder.wait(15), 119)
+        finally:
+            os.kill(server, signal.SIGCONT)
+        told = holder.stderr.read()
+        self.assertIn("uncertain", told)
+        self.assertIn("the slot is lost", told)
+        self.assertEqual(goes_on.wait(15), 3)
+        self.until(lambda: self.gate()["free"] == 1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
