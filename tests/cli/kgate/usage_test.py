@@ -24,7 +24,7 @@ class Usage(Case):
         self.refused("run", "-n", "a", "-n", "a", "--", "true", says="gate 'a' is named twice")
         self.refused("run", "-k", "2", "-n", "a", "-n", "b", "--", "true", says="stands before several gates")
         self.refused("run", "--exec", "--time-limit", "1", "--", "true", says="contradict each other")
-        self.refused("run", "--grace", "1", "--", "true", says="--grace is for --time-limit only")
+        self.refused("run", "--grace", "1", "--", "true", says="--grace is for --time-limit and --on only")
 
     def test_gates_whose_variables_would_be_the_same(self):
         for a, b, variable in (("a.b", "a-b", "KGATE_SLOT_A_B"), ("GPU", "gpu", "KGATE_SLOT_GPU")):
