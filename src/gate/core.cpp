@@ -375,9 +375,9 @@ int core::take_slot(const membership& m) {
   return first >= 0 ? first : protocol_.take_slot(m.number, m.inside(), all);
 }
 
-bool core::dismiss(const participant& who) {
-  const bool done = protocol_.dismiss(who.member, state{who.state_bits});
-  protocol_.advance();
+bool core::dismiss(membership& m, const participant& who) {
+  const bool done = protocol_.dismiss_by(m.number, m.out, who.member, state{who.state_bits});
+  m.out = m.out.next_passage();
   return done;
 }
 

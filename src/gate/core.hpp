@@ -121,8 +121,9 @@ class core {
   void set_leaves_by_ending(const membership& m) {
     cells_.map().lines[m.number].leaves_by_ending.store(1, std::memory_order_relaxed);
   }
-  /// Takes a waiter out of the queue, or a holder out of its slots, as seen in a snapshot. False if it has moved on.
-  bool dismiss(const participant& who);
+  /// Member m takes a waiter out of the queue, or a holder out of its slots, as seen in a snapshot. False if that one
+  /// has moved on.
+  bool dismiss(membership& m, const participant& who);
 
   /// A paused gate stays paused. Refused if there is no space for so many slots.
   outcome resize(membership& m, int slots);

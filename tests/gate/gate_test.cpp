@@ -57,7 +57,7 @@ class administrator {
   void set_paused(bool paused) { gate_.set_paused(mine_, paused); }
   bool dismiss_first_waiter() {
     const detail::gates::snapshot seen = detail::gates::take_snapshot(gate_.cells().map());
-    return !seen.waiters.empty() && gate_.dismiss(seen.waiters.front());
+    return !seen.waiters.empty() && gate_.dismiss(mine_, seen.waiters.front());
   }
 
  private:

@@ -290,6 +290,18 @@ class protocol {
     }
   }
 
+  /// The same of member j by member i, whose state is `mine` and out, with what that makes room for granted. Member i
+  /// is then in the next passage.
+  bool dismiss_by(unsigned i, state mine, unsigned j, state theirs) {
+    c.set_state(i, mine.at(kind::acts));  // G5
+    nudge_head();                         // as in resize()
+    const bool done = c.call([&] { return dismiss(j, theirs); });
+    c.live(14, mine.bits, done);
+    c.call([&] { advance(); });
+    c.set_state(i, mine.next_passage());
+    return done;
+  }
+
   /// Says that member i, which is inside in passage `theirs`, is alive though it was not for a moment. False if it was
   /// healed.
   bool touch(unsigned i, state theirs) {

@@ -129,12 +129,19 @@ int release(const request& options) {
   core gate;
   location place;
   place.directory = where.dir;
+  membership mine;
   // A gate that was removed by force has nothing to give back to.
   if (!gate.open(name, 0, place) && file_id::of(options.fd) == file_id::of(run_file_of(gate))) {
     participant who;
     who.member = static_cast<unsigned>(member);
     who.state_bits = gate.cells().state_of(who.member).bits;
-    if (state{who.state_bits}.where() == kind::in) gate.dismiss(who);
+    if (state{who.state_bits}.where() == kind::in) {
+      if (const gate_failure failure = gate.join("kgate release", mine)) {
+        complain(failure.text);
+        return exit_failed;
+      }
+      gate.dismiss(mine, who);
+    }
   }
   lock_member(options.fd, F_UNLCK, static_cast<unsigned>(member));
   return exit_ok;

@@ -98,7 +98,12 @@ int wait(const request& options) {
 
 int cancel(const request& options) {
   core gate;
+  membership mine;
   if (!open_existing(options, gate)) return exit_failed;
+  if (const gate_failure failure = gate.join("kgate cancel", mine)) {
+    complain(failure, options);
+    return exit_failed;
+  }
   gate.heal_all();
   const snapshot seen = take_snapshot(gate.cells().map());
   json_value cancelled = json_value::array();
@@ -106,7 +111,7 @@ int cancel(const request& options) {
   // From the end, so that nobody is granted on the way who is about to be cancelled.
   for (auto who = seen.waiters.rbegin(); who != seen.waiters.rend(); ++who) {
     if (!options.all && !is_process(*who, options.pid)) continue;
-    if (!gate.dismiss(*who)) continue;
+    if (!gate.dismiss(mine, *who)) continue;
     cancelled.push_back(who->process);
     out += options.name() + ": process " + std::to_string(who->process) + " cancelled\n";
   }

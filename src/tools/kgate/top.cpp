@@ -246,8 +246,10 @@ void cancel_chosen(const request& options, live_view& shown, keyboard& keys, con
                  "cancel process " + std::to_string(line.who.process) + " at gate '" + line.gate->name + "'?"))
     return;
   core gate;
-  if (open_gate_of(options, shown, line, gate))
-    shown.say(gate.dismiss(line.who) ? "cancelled" : "it does not wait any more");
+  membership mine;
+  if (!open_gate_of(options, shown, line, gate)) return;
+  if (const gate_failure failure = gate.join("kgate top", mine)) return shown.say(failure.text);
+  shown.say(gate.dismiss(mine, line.who) ? "cancelled" : "it does not wait any more");
 }
 
 void signal_chosen(const request& options, live_view& shown, keyboard& keys, const view_line& line, int number,

@@ -4,6 +4,7 @@
 /// Kills a participant after each of its instructions in turn, and looks at what it left behind.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "gate/core.hpp"
 #include "gate/faults/scratch.hpp"
 #include "gate/faults/traced_process.hpp"
 
@@ -71,6 +73,8 @@ struct scenario {
   int resizes_to = 0;
   /// The victim removes the gate.
   bool removes = false;
+  /// The victim takes a holder out that is another process and stays alive.
+  bool dismisses = false;
   /// A holder that stays inside until the victim is dead.
   bool holder = false;
   /// Somebody goes in and out when the victim is about to act: what it last made of the word is no longer true.
@@ -113,6 +117,34 @@ inline void leave_a_corpse(const scratch& where, const char* name, bool inside) 
   corpse.kill_now();
 }
 
+/// What the victim does that dismisses the only holder.
+inline void dismiss_the_holder(const scratch& where, const char* name) {
+  detail::gates::location place;
+  place.directory = where.path();
+  detail::gates::core gate;
+  detail::gates::membership mine;
+  if (gate.open(name, 0, place) || gate.join("victim", mine)) std::_Exit(1);
+  const detail::gates::snapshot seen = detail::gates::take_snapshot(gate.cells().map());
+  mark();
+  gate.dismiss(mine, seen.holders.front());
+  mark();
+}
+
+/// Whether the one that was to be dismissed is still inside. Only looks: nothing that could help anybody.
+inline bool still_inside(const scratch& where, const char* name, const bystander& waiter) {
+  detail::gates::location place;
+  place.directory = where.path();
+  detail::gates::segment file;
+  EXPECT_FALSE(file.open_read_only(name, place));
+  const auto limit = clock::now() + std::chrono::seconds(5);
+  while (!waiter.entered() && clock::now() < limit) {
+    const detail::gates::snapshot seen = detail::gates::take_snapshot(file.map());
+    if (seen.settled && !seen.waiters.empty() && seen.free <= 0) return true;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  return false;
+}
+
 struct tally {
   std::size_t kills = 0;
   std::vector<std::size_t> path;  ///< where the victim was after 0, 1, 2 ... instructions, in its last life
@@ -126,9 +158,21 @@ inline bool one_death(const scenario& role, std::size_t steps, tally& out, bool 
   { const gate created = where.open(name, role.k); }
   for (int i = 0; i < role.dead_inside; ++i) leave_a_corpse(where, name, true);
   std::optional<bystander> holder, before, after;
+  std::optional<traced_process> dismissed;
+  if (role.dismisses) {
+    dismissed.emplace([&] {
+      gate its = where.open(name, 0, "holder");
+      const gate::permit permit = its.enter();
+      mark();
+      for (;;) pause();
+    });
+    EXPECT_TRUE(dismissed->run_to_mark());
+    dismissed->let_run();
+  }
   if (role.holder) holder.emplace(where, name).enter();
   for (int i = 0; i < role.dead_waiting; ++i) leave_a_corpse(where, name, false);
   traced_process victim([&] {
+    if (role.dismisses) return dismiss_the_holder(where, name);
     gate its = where.open(name, 0, "victim");
     gate::member member = its.join();
     if (role.prepare) role.prepare(its, member);
@@ -170,7 +214,8 @@ inline bool one_death(const scenario& role, std::size_t steps, tally& out, bool 
         << "entered beside the holder";
     holder->leave();
   }
-  const auto freed = holder ? clock::now() : died;
+  if (dismissed && still_inside(where, name, *before)) dismissed->kill_now();
+  const auto freed = holder || dismissed ? clock::now() : died;
   for (std::optional<bystander>* other : {&before, &after}) {
     if (!*other) continue;
     const std::optional<double> waited = (*other)->entered_ms_after(freed);

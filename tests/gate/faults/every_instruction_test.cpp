@@ -46,6 +46,10 @@ TEST(every_instruction, of_a_leaver_with_one_waiter) {
   kill_at_every_instruction({.name = "leave, one waits", .waiter_before = true, .prepare = enter, .act = leave});
 }
 
+TEST(every_instruction, of_dismissing_a_holder_with_one_waiter) {
+  kill_at_every_instruction({.name = "dismiss the holder, one waits", .dismisses = true, .waiter_before = true}, 1);
+}
+
 TEST(every_instruction, of_queueing_up_with_one_behind) {
   // As far as the spin that waiting begins with; the whole is in the deep tier.
   kill_at_every_instruction(

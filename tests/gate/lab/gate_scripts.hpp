@@ -163,14 +163,13 @@ class scripted_gate {
     at.out = state{at.out}.next_passage().bits;
   }
 
-  void dismiss_next(Process& p, cells& c, Protocol<cells>& gate, const script_position& at) const {
+  void dismiss_next(Process& p, cells& c, Protocol<cells>& gate, script_position& at) const {
     const unsigned i = (at.number + 1U) % what_.members;
     const state theirs = c.state_of(i);
     if (theirs.where() != kind::waits) return;
     p.live(at, theirs);
-    gate.dismiss(i, theirs);
-    p.live(at);
-    gate.advance();
+    gate.dismiss_by(at.number, state{at.out}, i, theirs);
+    at.out = state{at.out}.next_passage().bits;
   }
 
   void pass(Process& p, cells& c, Protocol<cells>& gate, script_position& at, int weight, bool may_queue) const {
