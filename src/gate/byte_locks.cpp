@@ -123,10 +123,15 @@ bool has_another_descriptor(int fd, file_id id) noexcept {
 /// with few calls, however many others have one: whoever has a lock still has the descriptor it was taken through, for
 /// closing it would have dropped the lock.
 bool may_have_own_lock(int fd, file_id id) noexcept {
-  struct flock range {};
-  if (!lock_call(fd, F_OFD_GETLK, F_WRLCK, 0, 0, range)) return true;
-  if (range.l_type == F_UNLCK) return false;
-  return range.l_pid == getpid() || has_another_descriptor(fd, id);
+  constexpr int asked_max = 12;  // as much as looking at all descriptors costs
+  std::int64_t from = 0;
+  for (int asked = 0; asked < asked_max; ++asked) {
+    struct flock range {};
+    if (!lock_call(fd, F_OFD_GETLK, F_WRLCK, from, 0, range) || range.l_pid == getpid()) return true;
+    if (range.l_type == F_UNLCK || range.l_len == 0) return false;
+    from = range.l_start + range.l_len;
+  }
+  return has_another_descriptor(fd, id);
 }
 
 }  // namespace
