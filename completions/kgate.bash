@@ -27,6 +27,12 @@ _kgate_directory() {
     esac
   done
 }
+_kgate_names() {
+  "${COMP_WORDS[0]}" list $(_kgate_directory) 2>/dev/null | tail -n +2 | cut -d' ' -f1
+}
+_kgate_processes() {
+  "${COMP_WORDS[0]}" status $(_kgate_directory) --json 2>/dev/null | grep -o '"pid":[0-9]*' | cut -d: -f2
+}
 _kgate_command() {
   local offset=_command_offset
   declare -F _comp_command_offset >/dev/null && offset=_comp_command_offset
@@ -65,9 +71,9 @@ _kgate() {
     [[ $previous == = ]] && previous=${COMP_WORDS[COMP_CWORD-2]}
     [[ $previous == --* ]] || previous=-${previous: -1}
     case $previous in
-      -n|--name) COMPREPLY=($(compgen -W "$("${COMP_WORDS[0]}" list $(_kgate_directory) 2>/dev/null | tail -n +2 | cut -d' ' -f1)" -- "$current")) ;;
+      -n|--name) COMPREPLY=($(compgen -W "$(_kgate_names)" -- "$current")) ;;
       --style) COMPREPLY=($(compgen -W "pipe fifo" -- "$current")) ;;
-      -p|--pid) COMPREPLY=($(compgen -W "$("${COMP_WORDS[0]}" status $(_kgate_directory) --json 2>/dev/null | grep -o '"pid":[0-9]*' | cut -d: -f2)" -- "$current")) ;;
+      -p|--pid) COMPREPLY=($(compgen -W "$(_kgate_processes)" -- "$current")) ;;
       -d|--dir) COMPREPLY=($(compgen -d -- "$current")) ;;
       --group) COMPREPLY=($(compgen -g -- "$current")) ;;
       --sort) COMPREPLY=($(compgen -W "slot time user command" -- "$current")) ;;

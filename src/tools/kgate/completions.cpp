@@ -7,24 +7,25 @@ namespace kgate::tool {
 
 namespace {
 
-/// What the argument of an option is completed with, where that is known.
-enum class values : unsigned char { unknown, gates, processes, directories, groups, words };
-
+/// What the argument of an option is completed with, where that is known: for bash's compgen, zsh's _arguments, and
+/// fish's complete.
 struct argument_values {
   option_id id;
-  values kind;
-  const char* words;  ///< to choose from
+  const char *bash, *zsh, *fish;
 };
 constexpr argument_values known_values[] = {
-    {option_id::name, values::gates, ""},           {option_id::pid, values::processes, ""},
-    {option_id::dir, values::directories, ""},      {option_id::group, values::groups, ""},
-    {option_id::style, values::words, "pipe fifo"}, {option_id::sort, values::words, "slot time user command"},
+    {option_id::name, "-W \"$(_kgate_names)\"", "_kgate_names", "(__kgate_names)"},
+    {option_id::pid, "-W \"$(_kgate_processes)\"", "_kgate_processes", "(__kgate_processes)"},
+    {option_id::dir, "-d", "_directories", "(__fish_complete_directories)"},
+    {option_id::group, "-g", "_groups", "(__fish_complete_groups)"},
+    {option_id::style, "-W \"pipe fifo\"", "(pipe fifo)", "pipe fifo"},
+    {option_id::sort, "-W \"slot time user command\"", "(slot time user command)", "slot time user command"},
 };
 
-argument_values values_of(option_id id) {
+const argument_values* values_of(option_id id) {
   for (const argument_values& one : known_values)
-    if (one.id == id) return one;
-  return {id, values::unknown, ""};
+    if (one.id == id) return &one;
+  return nullptr;
 }
 
 /// Puts `by` in the place of every `what`.
@@ -103,6 +104,12 @@ _kgate_directory() {
     esac
   done
 }
+_kgate_names() {
+  "${COMP_WORDS[0]}" list $(_kgate_directory) 2>/dev/null | tail -n +2 | cut -d' ' -f1
+}
+_kgate_processes() {
+  "${COMP_WORDS[0]}" status $(_kgate_directory) --json 2>/dev/null | grep -o '"pid":[0-9]*' | cut -d: -f2
+}
 _kgate_command() {
   local offset=_command_offset
   declare -F _comp_command_offset >/dev/null && offset=_comp_command_offset
@@ -152,33 +159,10 @@ complete -F _kgate kgate
 )bash";
 
 std::string bash_values(const option_row& row) {
-  const argument_values known = values_of(row.id);
-  std::string reply;
-  switch (known.kind) {
-    case values::unknown:
-      return {};
-    case values::gates:
-      reply =
-          "$(compgen -W \"$(\"${COMP_WORDS[0]}\" list $(_kgate_directory) 2>/dev/null | tail -n +2 | cut -d' ' -f1)\" "
-          "-- \"$current\")";
-      break;
-    case values::processes:
-      reply =
-          "$(compgen -W \"$(\"${COMP_WORDS[0]}\" status $(_kgate_directory) --json 2>/dev/null | grep -o "
-          "'\"pid\":[0-9]*' | cut -d: -f2)\" -- \"$current\")";
-      break;
-    case values::directories:
-      reply = "$(compgen -d -- \"$current\")";
-      break;
-    case values::groups:
-      reply = "$(compgen -g -- \"$current\")";
-      break;
-    case values::words:
-      reply = std::string("$(compgen -W \"") + known.words + "\" -- \"$current\")";
-      break;
-  }
+  const argument_values* const known = values_of(row.id);
+  if (known == nullptr) return {};
   const std::string letter = row.letter != 0 ? std::string("-") + row.letter + "|" : "";
-  return "      " + letter + "--" + row.word + ") COMPREPLY=(" + reply + ") ;;\n";
+  return "      " + letter + "--" + row.word + ") COMPREPLY=($(compgen " + known->bash + " -- \"$current\")) ;;\n";
 }
 
 std::string completion_bash() {
@@ -247,30 +231,13 @@ std::string zsh_quoted(std::string_view text) {
   return out;
 }
 
-std::string zsh_action(option_id id) {
-  const argument_values known = values_of(id);
-  switch (known.kind) {
-    case values::gates:
-      return "_kgate_names";
-    case values::processes:
-      return "_kgate_processes";
-    case values::directories:
-      return "_directories";
-    case values::groups:
-      return "_groups";
-    case values::words:
-      return std::string("(") + known.words + ")";
-    default:
-      return {};
-  }
-}
-
 std::string zsh_option(const command_row& command, const option_use& use) {
   const option_row& row = row_of(use.id);
   const bool repeatable = command.names == name_rule::several &&
                           (use.id == option_id::name || use.id == option_id::slots || use.id == option_id::weight);
-  const std::string action =
-      row.argument != nullptr ? std::string(":") + row.argument + ":" + zsh_action(use.id) : std::string();
+  const argument_values* const known = values_of(use.id);
+  std::string action;
+  if (row.argument != nullptr) action = std::string(":") + row.argument + ":" + (known != nullptr ? known->zsh : "");
   const std::string says = "[" + zsh_quoted(help_of(use)) + "]" + action + "'";
   const std::string word = std::string("--") + row.word, letter = std::string("-") + row.letter;
   const std::string both = row.letter != 0 ? letter + " " + word : word;
@@ -369,24 +336,6 @@ std::string fish_quoted(std::string_view text) {
   return out;
 }
 
-std::string fish_values(option_id id) {
-  const argument_values known = values_of(id);
-  switch (known.kind) {
-    case values::gates:
-      return " -a '(__kgate_names)'";
-    case values::processes:
-      return " -a '(__kgate_processes)'";
-    case values::directories:
-      return " -a '(__fish_complete_directories)'";
-    case values::groups:
-      return " -a '(__fish_complete_groups)'";
-    case values::words:
-      return std::string(" -a '") + known.words + "'";
-    default:
-      return {};
-  }
-}
-
 std::string completion_fish() {
   std::string out = filled(fish_text);
   for (const command_row& command : command_rows()) {
@@ -397,7 +346,8 @@ std::string completion_fish() {
       out += std::string("complete -c kgate -n '__kgate_in ") + command.name + "' -l " + row.word;
       if (row.letter != 0) out += std::string(" -s ") + row.letter;
       if (row.argument != nullptr) out += " -x";
-      out += fish_values(use.id) + " -d '" + fish_quoted(help_of(use)) + "'\n";
+      if (const argument_values* known = values_of(use.id)) out += std::string(" -a '") + known->fish + "'";
+      out += " -d '" + fish_quoted(help_of(use)) + "'\n";
     }
   }
   return out;

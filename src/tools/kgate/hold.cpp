@@ -21,15 +21,6 @@ using namespace detail::gates;
 
 namespace {
 
-bool lock_member(int fd, short type, unsigned member) {
-  struct flock range {};
-  range.l_type = type;
-  range.l_whence = SEEK_SET;
-  range.l_start = command_byte(member);
-  range.l_len = 1;
-  return fcntl(fd, F_OFD_SETLK, &range) == 0;
-}
-
 /// The member whose byte is locked through the descriptor, as the kernel lists it; -1 if there is none.
 long locked_member(int fd) {
   const std::string info = file_text("/proc/self/fdinfo/" + std::to_string(fd));
@@ -101,14 +92,14 @@ int hold(const request& options) {
   held_slot& mine = slots.front();
   mine.gate.set_command(mine.member, getppid());
   mine.gate.set_leaves_by_ending(mine.member);
-  if (!lock_member(options.fd, F_RDLCK, mine.member.number)) {
+  if (!lock_command_byte(options.fd, F_RDLCK, mine.member.number)) {
     complain("cannot lock descriptor " + std::to_string(options.fd) + ": " + std::strerror(errno));
     mine.leave();
     return exit_error;
   }
   print(mine.slot_list() + "\n");
   if (flush_output()) return exit_ok;
-  lock_member(options.fd, F_UNLCK, mine.member.number);  // the script does not know what it would hold
+  lock_command_byte(options.fd, F_UNLCK, mine.member.number);  // the script does not know what it would hold
   mine.leave();
   return exit_error;
 }
@@ -143,7 +134,7 @@ int release(const request& options) {
       gate.dismiss(mine, who);
     }
   }
-  lock_member(options.fd, F_UNLCK, static_cast<unsigned>(member));
+  lock_command_byte(options.fd, F_UNLCK, static_cast<unsigned>(member));
   return exit_ok;
 }
 

@@ -25,15 +25,6 @@ std::string folder_of_temporaries() {
   return base != nullptr && *base != '\0' ? base : "/tmp";
 }
 
-bool lock_byte(int fd, short type, unsigned member) {
-  struct flock range {};
-  range.l_type = type;
-  range.l_whence = SEEK_SET;
-  range.l_start = command_byte(member);
-  range.l_len = 1;
-  return fcntl(fd, F_OFD_SETLK, &range) == 0;
-}
-
 }  // namespace
 
 token_pipe::~token_pipe() {
@@ -129,9 +120,9 @@ tree_locks::~tree_locks() {
   if (fd_ >= 0) close(fd_);
 }
 
-bool tree_locks::keep(const membership& member) const { return lock_byte(fd_, F_RDLCK, member.number); }
+bool tree_locks::keep(const membership& member) const { return lock_command_byte(fd_, F_RDLCK, member.number); }
 
-void tree_locks::release(const membership& member) const { lock_byte(fd_, F_UNLCK, member.number); }
+void tree_locks::release(const membership& member) const { lock_command_byte(fd_, F_UNLCK, member.number); }
 
 token_slots::~token_slots() {
   {

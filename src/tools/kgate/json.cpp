@@ -7,4 +7,11 @@ namespace kgate::tool {
 
 void print_json(const json_value& document) { print(document.dump() + "\n"); }
 
+void print(const request& options, const json_value& document, const std::string& text) {
+  if (options.json)
+    print_json(document);
+  else
+    print(text);
+}
+
 }  // namespace kgate::tool

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tools/common/text.hpp"
+#include "tools/kgate/spec.hpp"
 
 namespace kgate::tool {
 
@@ -18,5 +19,7 @@ inline constexpr int json_schema = 1;
 inline json_value json_document() { return {{"schema", json_schema}}; }
 inline json_value json_text(std::string_view text) { return displayable(text); }
 void print_json(const json_value& document);
+/// The document or the text, as was asked for.
+void print(const request& options, const json_value& document, const std::string& text);
 
 }  // namespace kgate::tool

@@ -168,10 +168,7 @@ int doctor(const request& options) {
   if (swept > 0)
     out += displayable(directory) + ": removed " + std::to_string(swept) + " left-over file" + (swept == 1 ? "" : "s") +
            "\n";
-  if (options.json)
-    print_json(document);
-  else
-    print(out.empty() ? "no gates in " + displayable(directory) + "\n" : out);
+  print(options, document, out.empty() ? "no gates in " + displayable(directory) + "\n" : out);
   return wrong == 0 ? exit_ok : exit_failed;
 }
 

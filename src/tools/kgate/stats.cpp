@@ -149,10 +149,7 @@ int stats(const request& options) {
              " refused in the last 7 days\n               p50      p90      p99      max     mean\n" +
              times_line("waited", week.waited) + times_line("ran   ", week.held);
   }
-  if (options.json)
-    print_json(document);
-  else
-    print(out);
+  print(options, document, out);
   return failures == 0 ? exit_ok : exit_failed;
 }
 

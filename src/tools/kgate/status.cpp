@@ -231,10 +231,7 @@ int list(const request& options) {
            padded(std::to_string(inside_of(gate)), 8, true) +
            padded(std::to_string(gate.seen.waiters.size()), 9, true) + (gate.seen.paused ? "  paused" : "") + "\n";
   }
-  if (options.json)
-    print_json(document);
-  else
-    print(out);
+  print(options, document, out);
   return failures == 0 ? exit_ok : exit_failed;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/kgate/waiting.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -282,6 +283,15 @@ std::string shown_command(const request& options) {
     if (!options.show_arguments || line.size() > command_bytes_max) break;
   }
   return std::string(cut_to_bytes(line, command_bytes_max));
+}
+
+bool lock_command_byte(int fd, short type, unsigned member) {
+  struct flock range {};
+  range.l_type = type;
+  range.l_whence = SEEK_SET;
+  range.l_start = command_byte(member);
+  range.l_len = 1;
+  return fcntl(fd, F_OFD_SETLK, &range) == 0;
 }
 
 int refusal_code(const request& options) {

@@ -56,6 +56,10 @@ void compare_with_options(const request& options, const gate_request& asked, det
 /// them in the order in which they were named. Does not return if a signal ends the wait.
 std::optional<int> acquire_slots(const request& options, std::vector<held_slot>& out);
 
+/// Locks or unlocks (F_RDLCK, F_UNLCK) the byte of a member's command through a descriptor of the gate's .run file, for
+/// as long as that opening of the file lives.
+bool lock_command_byte(int fd, short type, unsigned member);
+
 /// The exit code for a slot that could not be had, as the options want it.
 int refusal_code(const request& options);
 

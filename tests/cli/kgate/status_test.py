@@ -3,7 +3,6 @@
 """The kgate tool as users meet it: status, list, top and JSON."""
 import json
 import os
-import pty
 import signal
 import struct
 import subprocess
@@ -40,34 +39,15 @@ class Status(Case):
         self.hold()
         self.assertNotIn("\033", self.run_kgate("status").stdout)
         for no_color, expected in (("", True), ("1", False)):
-            pid, master = pty.fork()
-            if pid == 0:
-                os.execve(KGATE, [KGATE, "status"], {**self.env, "NO_COLOR": no_color})
-            seen = b""
-            try:
-                while chunk := os.read(master, 4096):
-                    seen += chunk
-            except OSError:
-                pass
-            os.waitpid(pid, 0)
-            os.close(master)
+            seen, _ = self.on_a_terminal("status", env={"NO_COLOR": no_color})
             self.assertEqual(b"\033[" in seen, expected)
 
     def test_waiting_shows_the_queue_on_a_terminal_only(self):
         self.hold()
         quiet = self.run_kgate("run", "-t", "700ms", "--", "true")
         self.assertNotIn("waiting", quiet.stderr)
-        pid, master = pty.fork()
-        if pid == 0:
-            os.execve(KGATE, [KGATE, "run", "-t", "900ms", "--", "true"], self.env)
-        seen = b""
-        try:
-            while chunk := os.read(master, 4096):
-                seen += chunk
-        except OSError:
-            pass
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 124)
-        os.close(master)
+        seen, code = self.on_a_terminal("run", "-t", "900ms", "--", "true")
+        self.assertEqual(code, 124)
         self.assertIn(b"next in line", seen)
 
     def test_top_once(self):

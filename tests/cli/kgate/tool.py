@@ -2,6 +2,7 @@
 """What the tests of kgate share. Each test is called as: NAME_test.py KGATE DOCUMENTS ROOT [unittest arguments]."""
 import json
 import os
+import pty
 import re
 import shutil
 import subprocess
@@ -43,6 +44,21 @@ class Case(unittest.TestCase):
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
         self.started.append(process)
         return process
+
+    def on_a_terminal(self, *words, env=()):
+        """All that kgate writes to a terminal of its own, and its exit code."""
+        pid, master = pty.fork()
+        if pid == 0:
+            os.execve(KGATE, [KGATE, *words], {**self.env, **dict(env)})
+        seen = b""
+        try:
+            while chunk := os.read(master, 4096):
+                seen += chunk
+        except OSError:  # the other end is closed
+            pass
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        os.close(master)
+        return seen, code
 
     def gate(self, name="default"):
         return json.loads(self.run_kgate("status", "-n", name, "--json").stdout)["gates"][0]
