@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "catalog/entry.hpp"
+#include "kgate/algorithms/danek10_figure1.hpp"
 #include "kgate/algorithms/danek10_figure2.hpp"
 #include "kgate/algorithms/danek10_nonatomic.hpp"
 
@@ -25,6 +26,18 @@ constexpr row k_bakery(row own) {
 }
 
 inline constexpr auto danek10_rows = std::tuple{
+    entry<plain<danek10::bakery>>{{
+        .id = "danek10-bakery",
+        .title = "Lamport's bakery, what the k-bakery comes from",
+        .paper = danek10_paper,
+        .figure = "1",
+        .allowed = {.N_max = danek10::processes_max, .k_max = 1},
+        .promise = {.despite = crashes::none, .k_fcfs = true, .fife = true},
+        .bounded_variables = false,
+        .note = "holds on safe registers too: --memory safe",
+        .headers = {"danek10_figure1.hpp", "danek10_registers.hpp"},
+        .bounds = {{{rmr_model::cc, bound_case::always, "O(N)", nullptr}, unbounded_dsm}},
+    }},
     entry<plain<danek10::kfcfs>>{k_bakery({
         .id = "danek10-kfcfs",
         .title = "the k-bakery",

@@ -13,20 +13,20 @@
 /// Deviations   D1  statement 2 (wait until COUNT < l, then add 1) takes two steps: only the holder of the lock raises
 ///                  COUNT, so what it has seen free stays free.
 /// Memory model sequential consistency
-/// Evidence     tests/algorithms/flbb79 (no crash; one crash stops it), tests/algorithms/native (stress)
+/// Evidence     tests/algorithms/flbb79 (no crash; one crash stops it; lemma 4.1 over MCS and over coloured tickets),
+///              tests/algorithms/native (stress)
 
-#include <concepts>
+#include <type_traits>
 
 #include "kgate/detail/machine.hpp"
 
 namespace kgate::flbb79 {
 
 template <class M, template <class> class Lock>
-requires std::same_as<typename Lock<M>::Private, nothing_private>
 class bank {
  public:
   using Process = typename M::Process;
-  using Private = nothing_private;
+  using Private = typename Lock<M>::Private;
 
   bank(typename M::Memory& memory, int N, int k) : k_(k), lock_(memory, N, 1), COUNT(memory, {.name = "COUNT"}, 0) {}
 
@@ -34,8 +34,15 @@ class bank {
     lock_.acquire(p["1"], mine);
     COUNT.await(p["2"], [&](int inside) { return inside < k_; });
     COUNT.fetch_add(p["2"], 1);
-    p.live();
-    lock_.release(p["3"], mine);
+    if constexpr (std::is_empty_v<Private>) {
+      p.live();
+      lock_.release(p["3"], mine);
+    } else {
+      p.live(mine);
+      lock_.release(p["3"], mine);
+      mine = {};
+      p.live();
+    }
   }
 
   void release(Process& p, Private&) {
