@@ -3,8 +3,8 @@
 // slots. The runners take turns, one command each; medians, quartiles and ratios within this run are printed.
 //
 // usage: bench_commands [--rounds N] [--require] [--json | --table]
-//   --require   exit 1 if a ratio is above what is promised (docs/compared.md), at the lower quartile: what else runs on
-//               the machine only adds to the time
+//   --require   exit 1 if a ratio is above what is promised (docs/compared.md), at the lower quartile: what else runs
+//               on the machine only adds to the time
 //   --table     the rows of docs/compared.md
 // kgate and the static runner are copied first, without debugging symbols, as an installation would: what a linker has
 // just written is mapped in smaller pieces, which costs each start some 5 %.

@@ -391,7 +391,7 @@ std::string suggestion(std::string_view given, const std::vector<std::string_vie
   for (const std::string_view word : words) {
     const bool begins = given.size() >= 3 && word.substr(0, given.size()) == given;
     const std::size_t far = begins ? 0 : distance(given, word);
-    if (far < nearest) {
+    if (far < nearest && far < given.size()) {
       nearest = far;
       best = word;
     }

@@ -37,6 +37,8 @@ class Usage(Case):
         self.refused("run", "--timout", "3", "true", says="did you mean '--timeout'?")
         self.refused("run", "--slot", "3", "true", says="did you mean '--slots'?")
         self.assertNotIn("did you mean", self.run_kgate("xyzzy").stderr)
+        self.run_kgate("create", "-n", "g")
+        self.assertNotIn("did you mean", self.run_kgate("status", "-n", "s").stderr)  # nothing in common
 
     def test_durations(self):
         self.run_kgate("run", "-n", "g", "-t", "1h30m", "--", "true")
