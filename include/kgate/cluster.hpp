@@ -136,7 +136,7 @@ class cluster_gate::permit {
   /// The size of the gate when it was entered.
   int gate_slots() const;
   /// Requested when the permit is lost, or may be: the session has expired, or nothing was heard of the ensemble for as
-  /// long as it keeps a session.
+  /// long as it keeps a session. Callbacks run in a thread of the session, and must not destroy the gate.
   std::stop_token lost() const;
   /// A descriptor that becomes readable at the same moment; for poll(). It belongs to the permit.
   int lost_descriptor() const;

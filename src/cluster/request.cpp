@@ -62,7 +62,11 @@ answered<waiter_name> request_client::enqueue() {
 
 answered<std::vector<waiter_name>> request_client::queue() {
   events_.forget();
-  const auto names = session_.children(queue_path());
+  const auto asked = session_.ask_children(queue_path());
+  // Who looks again has usually become the head: what the head reads next is asked for at once.
+  if (looked_) slots_asked_ = session_.ask_children(gate_ + "/s", &events_);
+  looked_ = true;
+  const auto names = session_.await(asked);
   answered<std::vector<waiter>> out{names.is, {}};
   if (names.is == answer::ok) out.value = waiters_of(names.value, queue_path());
   return out;
@@ -74,8 +78,10 @@ answered<bool> request_client::watch_waiter(const waiter& w) {
 }
 
 answered<slot_numbers> request_client::slots() {
-  events_.forget();
-  const auto names = session_.children(gate_ + "/s", &events_);
+  if (slots_asked_ == nullptr) events_.forget();
+  const auto asked = slots_asked_ != nullptr ? slots_asked_ : session_.ask_children(gate_ + "/s", &events_);
+  slots_asked_.reset();
+  const auto names = session_.await(asked);
   answered<slot_set> out{names.is, {}};
   if (names.is == answer::ok) out.value = slots_of(names.value, gate_ + "/s");
   return out;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -78,6 +79,8 @@ class request_client {
   participant_data who_;
   patience how_long_;
   listener events_;
+  bool looked_ = false;  ///< at the queue
+  std::shared_ptr<asked_children> slots_asked_;
 };
 
 /// The waiters among these names. Throws gate_error if one is no waiter's.

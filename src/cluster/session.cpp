@@ -191,18 +191,18 @@ void session::authenticate(const std::string& secret, std::chrono::steady_clock:
   authenticated_ = true;
 }
 
-void session::on_event(zhandle_t*, int type, int state, const char* path, void* self) {
+void session::on_event(zhandle_t* handle, int type, int state, const char* path, void* self) {
   auto* const me = static_cast<session*>(self);
   if (type == ZOO_SESSION_EVENT)
-    me->state_changed(state);
+    me->state_changed(handle, state);
   else if (path != nullptr)
     me->fire(path);
 }
 
-void session::state_changed(int state) {
+void session::state_changed(zhandle_t* handle, int state) {
   const std::scoped_lock lock(mutex_);
   const bool connects = state == ZOO_CONNECTED_STATE;
-  if (connects && handle_ != nullptr) close_connections_on_exec(handle_);
+  if (connects) close_connections_on_exec(handle);  // handle_ may not be set yet
   connected_ = connects;
   beat_ = connects;
   if (state == ZOO_AUTH_FAILED_STATE) refused_ = true;
@@ -316,8 +316,12 @@ std::string session::server() const {
 
 template <class Call>
 int session::call(Call&& request) {
+  return call(request, boot_time());
+}
+
+template <class Call>
+int session::call(Call&& request, std::chrono::nanoseconds sent) {
   if (is_lost()) return ZSESSIONEXPIRED;
-  const std::chrono::nanoseconds sent = boot_time();
   const int code = request();
   if (code != ZCONNECTIONLOSS && code != ZOPERATIONTIMEOUT && code != ZSESSIONEXPIRED && code != ZINVALIDSTATE &&
       code != ZCLOSING)
@@ -371,18 +375,41 @@ answered<node> session::get(const std::string& path, listener* watch) {
   return out;
 }
 
-answered<std::vector<std::string>> session::children(const std::string& path, listener* watch) {
+std::shared_ptr<asked_children> session::ask_children(const std::string& path, listener* watch) {
   expect(path, watch);
-  String_vector names{};
-  const int code = call(
-      [&] { return zoo_wget_children(handle_, path.c_str(), watch != nullptr ? on_event : nullptr, this, &names); });
-  answered<std::vector<std::string>> out;
-  if (code == ZOK) {
-    out.value.assign(names.data, names.data + names.count);
-    deallocate_String_vector(&names);
+  auto asked = std::make_shared<asked_children>();
+  asked->path = path;
+  asked->sent = boot_time();
+  auto* const kept = new std::shared_ptr<asked_children>(asked);
+  const auto completed = [](int code, const String_vector* names, const void* data) {
+    const std::unique_ptr<const std::shared_ptr<asked_children>> all(
+        static_cast<const std::shared_ptr<asked_children>*>(data));
+    const std::scoped_lock lock((*all)->mutex);
+    (*all)->over = true;
+    (*all)->code = code;
+    if (code == ZOK && names != nullptr) (*all)->names.assign(names->data, names->data + names->count);
+    (*all)->changed.notify_all();
+  };
+  const int code = is_lost() ? static_cast<int>(ZSESSIONEXPIRED)
+                             : zoo_awget_children(handle_, path.c_str(), watch != nullptr ? on_event : nullptr, this,
+                                                  completed, kept);
+  if (code != ZOK) {
+    delete kept;
+    asked->over = true;
+    asked->code = code;
   }
-  out.is = answer_of(code, path);
-  return out;
+  return asked;
+}
+
+answered<std::vector<std::string>> session::await(const std::shared_ptr<asked_children>& asked) {
+  const int code = call(
+      [&] {
+        std::unique_lock lock(asked->mutex);
+        asked->changed.wait(lock, [&] { return asked->over; });
+        return asked->code;
+      },
+      asked->sent);
+  return {answer_of(code, asked->path), asked->names};
 }
 
 answered<std::string> session::create_waiter(const std::string& prefix, const std::string& data) {

@@ -16,6 +16,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -63,6 +64,17 @@ struct write {
   std::int32_t version = -1;
 };
 
+/// A list of children that was asked for.
+struct asked_children {
+  std::string path;
+  std::chrono::nanoseconds sent{0};
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool over = false;
+  int code = 0;
+  std::vector<std::string> names;
+};
+
 class session {
  public:
   /// Connects. Throws gate_error.
@@ -73,7 +85,12 @@ class session {
 
   // One request each. unknown: the connection was lost before the answer came. Other failures throw gate_error.
   answered<node> get(const std::string& path, listener* watch = nullptr);
-  answered<std::vector<std::string>> children(const std::string& path, listener* watch = nullptr);
+  answered<std::vector<std::string>> children(const std::string& path, listener* watch = nullptr) {
+    return await(ask_children(path, watch));
+  }
+  /// The same in two steps: requests are carried out in the order in which they are made.
+  std::shared_ptr<asked_children> ask_children(const std::string& path, listener* watch = nullptr);
+  answered<std::vector<std::string>> await(const std::shared_ptr<asked_children>& asked);
   /// The path of the node that was made.
   answered<std::string> create_waiter(const std::string& prefix, const std::string& data);
   /// changed: a version is another one, or a node to be removed is not empty. The value is the czxid of the last `set`.
@@ -108,7 +125,7 @@ class session {
   struct pulse;
 
   static void on_event(_zhandle* handle, int type, int state, const char* path, void* self);
-  void state_changed(int state);
+  void state_changed(_zhandle* handle, int state);
   void fire(const std::string& path);
   void authenticate(const std::string& secret, std::chrono::steady_clock::time_point deadline);
   void connect(const address& where, std::chrono::milliseconds limit);
@@ -119,6 +136,8 @@ class session {
   void expect(const std::string& path, listener* who);
   template <class Call>
   int call(Call&& request);
+  template <class Call>
+  int call(Call&& request, std::chrono::nanoseconds sent);
   answer answer_of(int code, const std::string& path);
 
   _zhandle* handle_ = nullptr;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""kgate --on as users meet it, with a real server: cli_test.py KGATE ENSEMBLE [unittest arguments]."""
+"""kgate --on as users meet it, with a real server: cli_test.py KGATE ENSEMBLE WRITE_NODE [unittest arguments]."""
 import json
 import os
 import shutil
@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-KGATE, ENSEMBLE = sys.argv[1:3]
+KGATE, ENSEMBLE, WRITE_NODE = sys.argv[1:4]
 HAS_SERVER = os.path.exists("/usr/share/java/zookeeper.jar") and shutil.which("java")
 
 
@@ -179,6 +179,38 @@ class OnAnEnsemble(unittest.TestCase):
         fails(125, "user:password", "run", "--", "true", env=dict(self.env, KGATE_ZK_AUTH="x"))
         self.assertEqual(self.kgate("run", "--dir", tempfile.mkdtemp(prefix="kgate-local-"), "--", "true").returncode, 0)
 
+    def write(self, path, data):
+        subprocess.run([WRITE_NODE, self.ensemble.address, path, data], check=True, timeout=30)
+
+    def test_nodes_of_others(self):
+        gate = f"/kgate/{self.name}"
+        self.assertEqual(self.kgate("create", "-k", "1").returncode, 0)
+        self.assertIn("in order", self.kgate("doctor").stdout)
+        # A slot that no session owns: it blocks the gate, and the doctor names it.
+        self.write(gate + "/s/0", "request=w-1-2\n")
+        self.assertEqual(self.kgate("run", "--timeout", "0.3", "--", "true").returncode, 124)
+        told = self.kgate("doctor")
+        self.assertEqual(told.returncode, 1)
+        self.assertIn(gate + "/s/0 belongs to no session", told.stdout)
+        self.write(gate + "/q/foreign", "")
+        for words, code in ((("run", "--", "true"), 125), (("status",), 1), (("remove", "--force"), 1)):
+            told = self.kgate(*words)
+            self.assertEqual(told.returncode, code)
+            self.assertIn(gate + "/q/foreign", told.stderr)
+        self.write(gate, "kgate gate 7\nslots=1\n")
+        told = self.kgate("run", "--", "true")
+        self.assertEqual(told.returncode, 125)
+        self.assertIn("another version", told.stderr)
+        self.write(gate, "\x1b[2J")
+        told = self.kgate("run", "-k", "1", "--", "true")
+        self.assertEqual(told.returncode, 125)
+        self.assertIn("no gate of kgate", told.stderr)
+        self.assertNotIn("\x1b", told.stderr)
+        told = self.kgate("doctor", "--json", name=False)
+        self.assertEqual(told.returncode, 1)
+        self.assertIn({"about": self.name, "ok": False}, [{k: f[k] for k in ("about", "ok")} for f in json.loads(told.stdout)["findings"]])
+        self.assertEqual(self.kgate("status", name=False).returncode, 0)  # what is no gate is left out
+
     def test_secrets(self):
         mine = dict(self.env, KGATE_ZK_AUTH="me:secret")
         self.assertEqual(self.kgate("run", "-k", "1", "--", "true", env=mine).returncode, 0)
@@ -220,4 +252,4 @@ class OnAnEnsemble(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 #include <set>
 #include <thread>
 
@@ -78,6 +80,31 @@ class signals_while_waiting {
   std::thread thread_;
 };
 
+/// Says on a terminal, a few times a second, what is waited for.
+class waiting_line {
+ public:
+  waiting_line(const request& options, const std::string& name) {
+    if (options.quiet || !line_.wanted()) return;
+    thread_ = std::jthread([this, text = "kgate: waiting at gate '" + name + "' on " +
+                                         options.on](const std::stop_token& stop) { show(stop, text); });
+  }
+
+ private:
+  void show(const std::stop_token& stop, const std::string& text) {
+    const time_point began = clock_type::now();
+    std::unique_lock lock(mutex_);
+    auto pause = std::chrono::milliseconds(300);
+    while (!changed_.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); })) {
+      pause = std::chrono::milliseconds(250);
+      line_.show(text + ", " + span_text(std::chrono::duration<double>(clock_type::now() - began).count()));
+    }
+  }
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  status_line line_;
+  std::jthread thread_;
+};
+
 /// A slot of one gate, or several of it.
 struct held_gate {
   std::unique_ptr<cluster_gate> gate;
@@ -110,6 +137,7 @@ int acquire(const request& options, std::vector<held_gate>& out) {
   for (const std::size_t i : order) {
     const gate_request& asked = options.gates[i];
     out[i].gate = open(options, asked);
+    const waiting_line line(options, asked.name);
     out[i].permit = out[i].gate->enter_until(signals.stop(), deadline, asked.permits());
     if (out[i].permit) continue;
     code = refusal_code(options);
