@@ -25,6 +25,9 @@ add_executable(kgate src/kgate.c)
 if(KGATE_LAB)
   add_executable(kgate-lab src/lab.c)
 endif()
+if(KGATE_CLUSTER)
+  add_executable(kgate-cluster src/lab.c)
+endif()
 if(KGATE_TESTS)
   enable_testing()
   add_test(NAME quick_one COMMAND kgate)
@@ -174,6 +177,21 @@ class Launch(unittest.TestCase):
         self.assertEqual(len(lines), 2, lines)
         self.assertTrue(lines[0].endswith(" update"), lines)
         self.assertTrue(lines[1].endswith(" install ninja-build"), lines)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_gates_between_machines_are_built_when_they_are_asked_for(self):
+        self.fake("apt-get", RECORD)
+        program = self.root / "build" / "release" / "bin" / "kgate-cluster"
+        words = (self.root / "kgate", "0", "run")
+        self.run_it(*words, "--", "echo", "--on", "zk://a", LACKING="libzookeeper-mt-dev")
+        self.assertFalse(program.exists())
+        self.assertEqual(self.recorded(), [])
+        code, out, err = self.run_it(*words, "--on", "zk://a", "--", "true", LACKING="libzookeeper-mt-dev")
+        self.assertEqual((code, out), (0, f"tool {self.folder} [0] [run] [--on] [zk://a] [--] [true]\n"), err)
+        self.assertTrue(program.exists())
+        self.assertTrue(self.recorded()[1].endswith(" install libzookeeper-mt-dev"), self.recorded())
+        self.without_ninja()
+        self.assertEqual(self.run_it(*words, KGATE_ON="zk://a")[0], 0)
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_an_installation_that_fails(self):

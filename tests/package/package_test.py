@@ -88,7 +88,7 @@ class Package(unittest.TestCase):
         self.configure(project, f"-DCMAKE_PREFIX_PATH={self.prefix}", fails=True)
 
     def test_find_package_refuses_an_unknown_component(self):
-        project = self.project("other_component", "find_package(kgate REQUIRED CONFIG COMPONENTS cluster)")
+        project = self.project("other_component", "find_package(kgate REQUIRED CONFIG COMPONENTS moon)")
         self.configure(project, f"-DCMAKE_PREFIX_PATH={self.prefix}", fails=True)
 
     def test_programs_come_with_manual_pages_and_completions(self):
