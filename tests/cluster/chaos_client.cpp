@@ -75,6 +75,7 @@ void pass(session& s, const std::string& gate, gate_size size, std::atomic<std::
     if (!lost) left = before;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   } while (!lost && now_ns() < until);
+  refused += write_fenced(places[slot], token) ? 0 : 1;  // late, if this process was paused
   if (text.release() != outcome::done) lost = true;
   std::printf("%d %llu %d %lld %lld %d %d\n", slot, static_cast<unsigned long long>(token), client.sequence,
               static_cast<long long>(entered), static_cast<long long>(left), lost ? 1 : 0, refused);

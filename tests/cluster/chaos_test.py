@@ -164,8 +164,8 @@ def faults(crowd, grants, served_from):
             if before[4] > after[3] and before[7] not in crowd.paused:
                 yield f"slot {slot} held twice: {before} {after}"
     for grant in grants:
-        if grant[6] and grant[7] not in crowd.paused:
-            yield f"a write that was not paused came too late: {grant}"
+        if grant[6] and not grant[5] and grant[7] not in crowd.paused:
+            yield f"a write of a client that was never paused came too late: {grant}"
         if not 0 <= grant[2] < K:
             yield f"no such slot: {grant}"
     for who in crowd.running:
