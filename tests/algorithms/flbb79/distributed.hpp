@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The bucket system without its supervisor, made so small that all its states can be met.
+/// Systems without their supervisors, made so small that all their states can be met.
 
 #include <gtest/gtest.h>
 
@@ -21,10 +21,10 @@ struct without_prevhelper : wide_messages {
 };
 
 /// All states, as many as are expected: nothing is wrong, and what the lemma is about happens. Prints the coverage.
-template <int N, class Reading = wide_messages>
+template <int N, class Reading = wide_messages, class System = bucket_system<>>
 auto expect_simulation(int l, int k, int passages, std::size_t states) {
   constexpr std::size_t states_max = 120'000'000;
-  const auto seen = simulation_search<bucket_system<>, Reading, N>(l, k).run(passages, states_max);
+  const auto seen = simulation_search<System, Reading, N>(l, k).run(passages, states_max);
   std::cout << "N = " << N << ", l = " << l << ", k = " << k << ", " << passages << " passages: " << seen.states
             << " states, " << seen.distributed << " of them with the state distributed, " << seen.distributed_stages
             << " supervisor steps from there, " << seen.handed_over << " hand-overs\n";
@@ -33,7 +33,7 @@ auto expect_simulation(int l, int k, int passages, std::size_t states) {
   EXPECT_EQ(seen.states, states);
   EXPECT_EQ(seen.lonely_releases, 0u) << "elig = D decides about a slot";
   EXPECT_GT(seen.distributed, seen.states / 4);
-  EXPECT_GT(seen.handed_over, 300u);
+  EXPECT_GT(seen.handed_over, 10u);
   EXPECT_GT(seen.quitters_holding, 1000u);
   return seen;
 }

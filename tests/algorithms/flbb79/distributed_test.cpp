@@ -21,6 +21,12 @@ TEST(Distributed, SimulatesItsSupervisorWithOneCrashN4l1k2) {
   EXPECT_EQ(seen.closest_to_standstill, 2u) << "one process fewer and it would stop: all redundancy was needed";
 }
 
+/// The short-name queue, whose state is distributed once more than l + 2k - 1 processes try.
+TEST(Distributed, TheQueueSimulatesItsSupervisorN3l1k1) {
+  const auto seen = expect_simulation<3, wide_messages, fifo_system>(1, 1, 1, 101'657);
+  EXPECT_EQ(seen.distributed, 83'134u);
+}
+
 template <class M>
 using wide_buckets = supervised<M, bucket_system<>, wide_messages>;
 TEST(Distributed, TheCheckerMeetsAsManyStatesN2l1k1) {

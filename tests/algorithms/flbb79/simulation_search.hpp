@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "kgate/algorithms/flbb79_fifo.hpp"
 #include "kgate/algorithms/flbb79_supervisor.hpp"
 
 namespace kgate::flbb79 {
@@ -56,6 +57,17 @@ class numbering {
   std::unordered_map<T, std::uint32_t, bytes, bytes> numbers_;
   std::vector<const T*> values_;
 };
+
+/// How many requests of the supervisor wait for a worker: each is answered by one step, and the next needs a step of
+/// the supervisor. The first is that of the buckets, or of a mutant of them.
+template <class Value>
+requires requires(const Value& v) { v.move; }
+int asked_of_workers(const Value& v) { return v.move; }
+inline int asked_of_workers(const fifo_value& v) {
+  return static_cast<int>(std::count_if(v.talk.begin(), v.talk.end(), [](line at) {
+    return at == line::call || at == line::want || at == line::down0 || at == line::down1 || at == line::cancel;
+  }));
+}
 
 template <SupervisedSystem System, class Reading, int N>
 class simulation_search {
@@ -296,7 +308,7 @@ class simulation_search {
       for (std::size_t t = 0; t < slots_max; ++t)
         messages += v.V.ch[slot(me)][t] == channel<Reading::message_bits>::DONE();
     const bool settled = me.prevhelper == (rule_.system().elig(v.V.v, me.w) == eligibility::helper);
-    return std::tuple(!v.V.v.move, rank, messages, settled);
+    return std::tuple(-asked_of_workers(v.V.v), rank, messages, settled);
   }
 
   const int l_, k_;
