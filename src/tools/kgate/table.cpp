@@ -280,7 +280,7 @@ constexpr std::array commands{
                 operand_rule::none, name_rule::optional, pause_options, resume_examples},
     command_row{"drain", "", "let nobody in, and wait until nobody is inside",
                 "As `kgate pause`, and returns when the last one has left. The gate stays paused, also if the time-out "
-                "ends the wait.",
+                "or a signal ends the wait.",
                 operand_rule::none, name_rule::optional, drain_options, drain_examples},
     command_row{
         "resize", "", "change the number of slots",

@@ -224,7 +224,7 @@ class live_view {
 
 /// Asks at the bottom of the screen; true for y.
 bool confirmed(live_view& shown, keyboard& keys, const std::string& question) {
-  shown.say(question + " [y/n]");
+  shown.say("[y/n] " + question);  // what is asked for comes first: the line may be cut
   print(shown.page());
   std::fflush(stdout);
   int pressed = key_none;

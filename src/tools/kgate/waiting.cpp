@@ -2,6 +2,7 @@
 #include "tools/kgate/waiting.hpp"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -190,6 +191,7 @@ entry enter(const request& options, std::int64_t deadline_ns, held_slot& out, wo
     how.progress = queue_line::progress;
     how.progress_argument = &line;
   }
+  mallopt(M_ARENA_MAX, 1);  // the thread that watches others needs no memory of its own, and a thousand may wait
   const interruptible_wait interruptible(out.gate, out.member);
   return out.gate.enter(out.member, permits, how, became);
 }

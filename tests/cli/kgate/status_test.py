@@ -214,6 +214,18 @@ class Status(Case):
             terminal.until("> +0 ")
             terminal.keys("q")
 
+    def test_top_on_a_tiny_terminal(self):
+        self.hold("gpu", "1")
+        waiter = self.start("run", "-n", "gpu", "--", "true")
+        self.until(lambda: len(self.gate("gpu")["waiters"]) == 1)
+        with Terminal(self, f"{KGATE} top; sleep 20", columns=20, rows=5) as terminal:
+            terminal.until("> +0 ")
+            terminal.keys("j", "x")
+            terminal.until(r"\[y/n\] cancel")  # what is asked for can be seen
+            terminal.keys("y")
+            terminal.until("cancelled")
+        self.assertEqual(waiter.wait(10), 121)
+
     def test_top_survives_being_stopped(self):
         self.hold("gpu", "1")
         with Terminal(self, "bash --norc -i") as terminal:
