@@ -9,10 +9,10 @@
 
 namespace kgate::tool {
 
-/// A child of this process in the same process group that blocks all signals. It has a signal pending exactly if that
-/// was sent to more than this process: to the group, the session, the cgroup, or to a tree of processes. It looks
-/// nothing like kgate in a list of processes, so that one who chooses by name does not hit it. It ends with this
-/// process.
+/// A child of this process in the same process group that gets all signals and obeys none. It gets one together with
+/// this process if that was sent to more than this process: to the group, the session, the cgroup, or to a tree of
+/// processes. It looks nothing like kgate in a list of processes, so that one who chooses by name does not hit it. It
+/// ends with this process.
 class group_witness {
  public:
   group_witness() = default;
@@ -23,7 +23,7 @@ class group_witness {
   /// `line` is the command line of this process, in whose place the child has its own name. Without a child, if none
   /// can be had, nothing is ever seen.
   void start(std::span<char* const> line);
-  /// Whether the child got this signal, too, since it was last asked. To be asked for every signal that comes.
+  /// Whether the child got this signal, too, a moment ago. To be asked for every signal when it comes.
   bool saw(int signal_number);
   /// The child ends; this process has yet to wait for it.
   void end();

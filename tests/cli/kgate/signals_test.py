@@ -81,6 +81,25 @@ class Signals(Case):
         self.assertEqual(process.wait(10), 40)
         self.assertEqual(process.stdout.read(), "SIGTERM\n")
 
+    def test_one_who_signals_all_one_by_one_reaches_the_command_once(self):
+        for order in (0, 1, 2), (2, 1, 0), (0, 2, 1):  # as systemd does, and killers of trees
+            process = self.start_listener("run")
+            witness = next(pid for pid in children_of(process.pid) if name_of(pid) == "signal-witness")
+            all_three = process.pid, self.gate()["holders"][0]["command_pid"], witness
+            for which in order:
+                os.kill(all_three[which], signal.SIGTERM)
+            self.assertEqual(process.wait(10), 40)
+            self.assertEqual(process.stdout.read(), "SIGTERM\n", order)
+
+    def test_what_the_witness_got_before_does_not_count(self):
+        process = self.start_listener("run")
+        witness = next(pid for pid in children_of(process.pid) if name_of(pid) == "signal-witness")
+        os.kill(witness, signal.SIGTERM)
+        time.sleep(0.6)
+        process.terminate()
+        self.assertEqual(process.wait(10), 40)
+        self.assertEqual(process.stdout.read(), "SIGTERM\n")
+
     def test_a_command_that_left_the_group_gets_its_signals_from_kgate(self):
         process = self.start_listener("run", "--", "setsid", process_group=0)
         os.killpg(process.pid, signal.SIGTERM)
@@ -100,7 +119,8 @@ class Signals(Case):
     def test_a_killed_kgate_leaves_no_witness(self):
         process = self.start_listener("run")
         witness = next(pid for pid in children_of(process.pid) if name_of(pid) == "signal-witness")
-        self.assertEqual(os.listdir(f"/proc/{witness}/fd"), ["0"])  # it keeps no pipe open
+        targets = [os.readlink(f"/proc/{witness}/fd/{fd}") for fd in os.listdir(f"/proc/{witness}/fd")]
+        self.assertEqual(sorted(target.split("[")[0] for target in targets), ["anon_inode:", "socket:"])  # it keeps no pipe open
         process.kill()
         self.until(lambda: not os.path.exists(f"/proc/{witness}"))
         os.kill(self.gate()["holders"][0]["command_pid"], signal.SIGKILL)
