@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel signals the youngest process of a group first, so the child has a signal of the group before its parent
-// has. The parent asks about one signal by a byte. If in doubt the answer is no: then the command may get a signal twice,
-// which is better than not at all.
+// has. The parent asks about one signal by a byte. If in doubt the answer is no: then the command may get a signal
+// twice, which is better than not at all.
 #include "tools/kgate/group_witness.hpp"
 
 #include <poll.h>
