@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,7 +28,8 @@ figures measure(const std::string& address, int clients, int k, double seconds) 
   const std::string name =
       "bench-" + std::to_string(getpid()) + "-" + std::to_string(clients) + "-" + std::to_string(k);
   kgate::cluster_gate owner(address, name, k);
-  std::atomic<bool> go{false}, over{false};
+  std::atomic<bool> go{false};
+  std::stop_source over;
   std::vector<std::vector<double>> waits(static_cast<std::size_t>(clients));
   std::vector<std::thread> threads;
   std::atomic<int> ready{0};
@@ -35,10 +38,10 @@ figures measure(const std::string& address, int clients, int k, double seconds) 
       kgate::cluster_gate gate(address, name);
       ++ready;
       while (!go) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      while (!over) {
+      while (!over.stop_requested()) {
         const auto began = clock_type::now();
-        auto permit = gate.try_enter_for(std::chrono::milliseconds(200));
-        if (!permit) continue;
+        const auto permit = gate.enter(over.get_token());
+        if (!permit) break;
         waits[static_cast<std::size_t>(i)].push_back(
             std::chrono::duration<double, std::milli>(clock_type::now() - began).count());
       }
@@ -47,7 +50,7 @@ figures measure(const std::string& address, int clients, int k, double seconds) 
   const auto began = clock_type::now();
   go = true;
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  over = true;
+  over.request_stop();
   const double took = std::chrono::duration<double>(clock_type::now() - began).count();
   for (std::thread& one : threads) one.join();
   owner.remove(true);
@@ -63,6 +66,30 @@ figures measure(const std::string& address, int clients, int k, double seconds) 
   return out;
 }
 
+/// From the beginning of a release to the moment the next one is inside, in ms: median and worst.
+std::pair<double, double> hand_over(const std::string& address, int rounds) {
+  const std::string name = "bench-" + std::to_string(getpid()) + "-hand-over";
+  kgate::cluster_gate one(address, name, 1), other(address, name);
+  std::vector<double> all;
+  for (int i = 0; i < rounds; ++i) {
+    std::optional<kgate::cluster_gate::permit> held = one.enter();
+    clock_type::time_point inside;
+    std::thread waiter([&] {
+      const auto permit = other.enter();
+      inside = clock_type::now();
+    });
+    while (one.status().waiters.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // until it has set its watches
+    const auto began = clock_type::now();
+    held.reset();
+    waiter.join();
+    all.push_back(std::chrono::duration<double, std::milli>(inside - began).count());
+  }
+  one.remove(true);
+  std::sort(all.begin(), all.end());
+  return {all[all.size() / 2], all.back()};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -74,6 +101,8 @@ int main(int argc, char** argv) {
   std::vector<std::pair<int, int>> cases;
   for (int i = 3; i + 1 < argc; i += 2) cases.emplace_back(std::atoi(argv[i]), std::atoi(argv[i + 1]));
   if (cases.empty()) cases = {{1, 1}, {4, 1}, {16, 1}, {1, 4}, {4, 4}, {16, 4}, {64, 4}, {64, 64}};
+  const auto [median, worst] = hand_over(argv[1], 50);
+  std::printf("hand-over: median %.2f ms, worst %.2f ms of 50\n", median, worst);
   std::printf("clients    k  grants/s  wait ms: median     worst\n");
   for (const auto& [clients, k] : cases) {
     const figures seen = measure(argv[1], clients, k, seconds);
