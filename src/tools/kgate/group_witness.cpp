@@ -10,6 +10,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -134,7 +135,9 @@ bool group_witness::saw(int signal_number) {
 }
 
 void group_witness::end() {
-  if (child_ > 0) kill(child_, SIGKILL);
+  if (child_ > 0 && kill(child_, SIGKILL) == 0)
+    while (waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+    }
   if (socket_ >= 0) close(socket_);
   child_ = socket_ = -1;
 }

@@ -25,7 +25,7 @@ class group_witness {
   void start(std::span<char* const> line);
   /// Whether the child got this signal, too, a moment ago. To be asked for every signal when it comes.
   bool saw(int signal_number);
-  /// The child ends; this process has yet to wait for it.
+  /// The child ends, and nothing is left of it: there may be nobody else who would wait for it.
   void end();
 
  private:

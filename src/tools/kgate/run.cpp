@@ -44,8 +44,8 @@ class time_limit {
 constexpr std::int64_t witness_after_ns = 10'000'000;
 
 /// Waits for the command, passing signals on. Its wait status.
-int attend(pid_t command, const request& options, const signal_watch& signals, time_limit& limit) {
-  group_witness witness;
+int attend(pid_t command, const request& options, const signal_watch& signals, time_limit& limit,
+           group_witness& witness) {
   std::int64_t witness_at = now_ns() + witness_after_ns;
   for (;;) {
     siginfo_t came{};
@@ -94,9 +94,11 @@ int run(const request& options) {
     return failed_start(how, command);
   }
   time_limit limit(options);
-  const int ended = attend(how.process, options, signals, limit);
+  group_witness witness;
+  const int ended = attend(how.process, options, signals, limit, witness);
   expect_truncation(WIFSIGNALED(ended) ? exit_signal + WTERMSIG(ended) : WEXITSTATUS(ended));
   leave_all();
+  witness.end();  // when nobody waits for it
   if (how.error != 0 || how.lost) return failed_start(how, command);
   record_passages(slots);
   if (limit.exceeded()) {

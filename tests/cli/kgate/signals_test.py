@@ -126,6 +126,15 @@ class Signals(Case):
         self.until(lambda: not os.path.exists(f"/proc/{witness}"))
         os.kill(self.gate()["holders"][0]["command_pid"], signal.SIGKILL)
 
+    def test_nothing_is_left_for_an_init_that_waits_for_nobody(self):
+        # As PID 1 of a container may be: orphans of this process's tree become its children, and it does not wait for them.
+        script = "import ctypes,subprocess,sys\nctypes.CDLL(None).prctl(36,1)\n" \
+                 "for words in sys.argv[2:]:\n  subprocess.run([sys.argv[1],*words.split()],check=False)\n" \
+                 "print(open('/proc/self/task/%d/children'%__import__('os').getpid()).read())"
+        done = subprocess.run([sys.executable, "-c", script, KGATE, "run -- sleep 0.1", "run --time-limit 0.1 -- sleep 5", "jobserver -- sleep 0.1"],
+                              env=self.env, capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.stdout.strip(), "", done.stderr)
+
     def test_an_alarm_set_before_is_for_the_command(self):
         done = subprocess.run([sys.executable, "-c", "import os,signal,sys\nsignal.setitimer(signal.ITIMER_REAL, 0.3)\n"
                                "os.execv(sys.argv[1], sys.argv[1:])", KGATE, "run", "--", "sleep", "60"], env=self.env, timeout=30)
