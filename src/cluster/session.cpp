@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include "kgate/cluster.hpp"
 
@@ -137,7 +138,7 @@ session::~session() {
     changed_.notify_all();
   }
   watcher_.join();
-  zookeeper_close(handle_);
+  if (handle_ != nullptr) zookeeper_close(handle_);
   close(lost_fd_);
 }
 
@@ -281,6 +282,9 @@ void session::watch_over(const std::stop_token& stop) {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(lost_fd_, &one, sizeof one);
   lost_.request_stop();
+  // The ensemble may still know the session, and the library would keep it alive with all that it has.
+  const std::unique_lock alone(in_use_);
+  zookeeper_close(std::exchange(handle_, nullptr));
 }
 
 bool session::await_connected() {
@@ -306,14 +310,6 @@ std::string session::loss() const {
   return loss_;
 }
 
-std::string session::server() const {
-  sockaddr_storage server{};
-  socklen_t length = sizeof server;
-  const char* const text = zoo_get_current_server(handle_);
-  if (zookeeper_get_connected_host(handle_, reinterpret_cast<sockaddr*>(&server), &length) == nullptr) return "none";
-  return text != nullptr ? text : "unknown";
-}
-
 template <class Call>
 int session::call(Call&& request) {
   return call(request, boot_time());
@@ -321,6 +317,7 @@ int session::call(Call&& request) {
 
 template <class Call>
 int session::call(Call&& request, std::chrono::nanoseconds sent) {
+  const std::shared_lock use(in_use_);
   if (is_lost()) return ZSESSIONEXPIRED;
   const int code = request();
   if (code != ZCONNECTIONLOSS && code != ZOPERATIONTIMEOUT && code != ZSESSIONEXPIRED && code != ZINVALIDSTATE &&
@@ -390,6 +387,7 @@ std::shared_ptr<asked_children> session::ask_children(const std::string& path, l
     if (code == ZOK && names != nullptr) (*all)->names.assign(names->data, names->data + names->count);
     (*all)->changed.notify_all();
   };
+  const std::shared_lock use(in_use_);
   const int code = is_lost() ? static_cast<int>(ZSESSIONEXPIRED)
                              : zoo_awget_children(handle_, path.c_str(), watch != nullptr ? on_event : nullptr, this,
                                                   completed, kept);

@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -116,8 +117,6 @@ class session {
   std::chrono::milliseconds timeout() const { return timeout_; }
   bool is_inherited() const;
   bool authenticated() const { return authenticated_; }
-  /// The server that is connected.
-  std::string server() const;
   /// A number that no other request of this session has.
   std::uint64_t next_request() { return requests_.fetch_add(1); }
 
@@ -148,6 +147,7 @@ class session {
   bool authenticated_ = false;
   std::atomic<std::uint64_t> requests_{0};
 
+  std::shared_mutex in_use_;  ///< shared by requests; whoever ends the session has it alone
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::multimap<std::string, listener*> listeners_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <filesystem>
 #include <memory>
 #include <thread>
 
@@ -283,6 +284,11 @@ TEST_F(cluster_library, a_dead_holder_and_its_children) {
 }
 
 TEST_F(cluster_library, a_lost_session) {
+  const auto threads = [] {
+    const std::filesystem::directory_iterator all("/proc/self/task");
+    return std::distance(begin(all), end(all));
+  };
+  const auto threads_before = threads();
   cluster_gate gate = open(1);
   auto permit = gate.enter();
   EXPECT_TRUE(permit.connected());
@@ -298,6 +304,8 @@ TEST_F(cluster_library, a_lost_session) {
   EXPECT_FALSE(permit.connected());
   await([&] { return told.load(); });
   kill(servers->server(1), SIGCONT);
+  // The client library must not keep alive what is taken for lost.
+  await([&] { return threads() == threads_before; });
   EXPECT_FALSE(permit.release());
   auto again = gate.try_enter_for(20s);  // a session of its own
   ASSERT_TRUE(again);
