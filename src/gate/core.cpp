@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "kgate/wait_policy.hpp"
@@ -29,14 +30,14 @@ constexpr std::uint32_t looking_operations = 64;
 /// process whose last waits were shorter than that sleeps for longer, since a timer that is never the processor's next
 /// one costs much less; and as long as the gate moves it sleeps on, since watching costs more than a passage.
 std::int64_t dozing_ns(unsigned members, unsigned short_waits) {
-  constexpr std::int64_t busy = 32'000'000;
   constexpr unsigned short_waits_many = 8;
-  return short_waits >= short_waits_many ? busy : std::min(2'000'000 + 25'000 * std::int64_t{members}, busy);
+  const std::int64_t least = short_waits >= short_waits_many ? 8'000'000 : 2'000'000;
+  return std::min<std::int64_t>(least + 25'000 * std::int64_t{members}, 32'000'000);
 }
 constexpr std::int64_t dozing_most_ns = 250'000'000;
 
-/// Where everybody is granted before it watches, each process looks for dead holders once in so many waits.
-constexpr unsigned waits_between_healing = 256;
+/// Where everybody is granted before it watches, each process that waits looks for dead holders so often.
+std::uint64_t healing_ns(unsigned members) { return 20'000'000 + 200'000 * std::uint64_t{members}; }
 
 /// How long a waiter sleeps before it looks again, where no event tells of a death.
 std::int64_t tick_ns(bool head, std::int64_t waited_ns) {
@@ -76,11 +77,11 @@ void describe(member_info& info, std::string_view command) {
                      std::memory_order_release);  // partner: the first read of version in read_identity (layout.hpp)
 }
 
+/// False if the time is over.
 bool timed_sleep(std::atomic<std::uint32_t>& bell, std::uint32_t expected, std::int64_t ns) {
   if (ns <= 0) return false;
   const timespec timeout{ns / 1'000'000'000, ns % 1'000'000'000};
-  shared_futex_wait(bell, expected, ns == forever ? nullptr : &timeout);
-  return true;
+  return shared_futex_wait(bell, expected, ns == forever ? nullptr : &timeout) == 0 || errno != ETIMEDOUT;
 }
 
 /// The cells of one wait: how the protocol's wait() sleeps, and why it is to give up.
@@ -259,7 +260,6 @@ entry core::enter(membership& m, int weight, const wait_options& how, word& beca
       case outcome::retired:
         return entry::removed;
       case outcome::queued:
-        cells_.map().lines[m.number].queued_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
         return wait(m, how);
       case outcome::refused:
         // Nobody need be waiting, so nobody need have noticed that a holder died.
@@ -315,20 +315,31 @@ bool core::doze_while_it_moves(const membership& m, const wait_options& how) {
       return true;
     }
     if (now.where() != kind::waits || cells_.word() == before) break;
+    heal_holders_at_times(wall_coarse_ns());
   }
   short_waits_.store(0, std::memory_order_relaxed);
   return false;
 }
 
+/// A holder that died may be noticed by nobody where everybody is granted soon.
+void core::heal_holders_at_times(std::uint64_t now_ns) {
+  const std::uint64_t last = healed_at_ns_.load(std::memory_order_relaxed);
+  if (now_ns >= last && now_ns - last < healing_ns(cells_.members())) return;
+  healed_at_ns_.store(now_ns, std::memory_order_relaxed);
+  heal_holders();
+}
+
 entry core::wait(membership& m, const wait_options& how) {
   const unsigned i = m.number;
+  const std::uint64_t queued = wall_coarse_ns();
+  cells_.map().lines[i].queued_ns.store(queued, std::memory_order_relaxed);
+  heal_holders_at_times(queued);
   if (cells_.link_of(i).before() >= cells_.members() &&
       (how.deadline_ns == forever || how.deadline_ns - now_ns() > spinning_ns)) {
     const word before = cells_.word();
     spin_at_head(i);
     if (cells_.word() == before) heal_holders();  // nothing moves: they may have died before anybody waited
   }
-  if (waits_.fetch_add(1, std::memory_order_relaxed) % waits_between_healing == 0) heal_holders();
   if (doze_while_it_moves(m, how)) {
     protocol_.nudge_behind(i);
     return entered_now(m);

@@ -153,6 +153,7 @@ class core {
   void look_for_room(int weight);
   void spin_at_head(unsigned i);
   void heal_holders();
+  void heal_holders_at_times(std::uint64_t now_ns);
   void doze(unsigned i, const wait_options& how, std::int64_t for_ns);
   bool doze_while_it_moves(const membership& m, const wait_options& how);
   entry wait(membership& m, const wait_options& how);
@@ -163,8 +164,8 @@ class core {
   segment segment_;
   std::map<unsigned, held_bytes> held_;  ///< the bytes of this object's members, by their numbers
   std::atomic<std::uint64_t> last_woken_{0};
-  std::atomic<unsigned> waits_{0};        ///< of this object's members, so far
-  std::atomic<unsigned> short_waits_{0};  ///< the last ones in a row that were granted while dozing
+  std::atomic<std::uint64_t> healed_at_ns_{0};  ///< when a waiter last looked for dead holders; wall clock
+  std::atomic<unsigned> short_waits_{0};        ///< the last ones in a row that were granted while dozing
   mapped_cells cells_;
   death_watch watch_{[this](unsigned i) { cells_.ring(i); }};
   protocol<mapped_cells> protocol_{cells_};
