@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-#include "kgate/algorithms/gate_word.hpp"
+#include "kgate/algorithms/gate_short_path.hpp"
 #include "kgate/detail/contracts.hpp"
 #include "kgate/gate_error.hpp"
 #include "kgate/wait_policy.hpp"
@@ -192,86 +192,48 @@ class gate::member {
   void leave_slowly();
   void part() noexcept;
 
-  /// The paths that one compare-and-swap decides. They work on the guess that W is still as this member left it. Then
-  /// the operation in W is this member's own and its effect has been applied, so there is nothing to help (invariant
-  /// G2), and the guess cannot be out of date unnoticed, for nobody else makes this member the subject of an operation
-  /// while it is out or inside and alive. There is a guess only where the shortcut is right: one permit, nobody
-  /// waiting, a permit free, and the process that joined.
-  bool enter_at_once() {
-    using namespace detail::gates;
-    std::uint64_t* const my_guess = guess_;
-    std::uint64_t expected = *my_guess;
-    if (word{expected}.operation() != op::leave) return false;
-    const std::uint64_t desired = expected + word::seq_one - word::free_one + op_bits(op::enter) - op_bits(op::leave);
-    // What is needed afterwards is read before: no load passes the compare-and-swap.
-    auto* const my_state = state_;
-    auto* const my_time = entered_;
-    const std::uint64_t in = out_.at(kind::in).bits;
-    if (word_->compare_exchange_strong(expected, desired)) {
-      *my_guess = desired;
-    } else if (!change(op::enter, expected)) {
-      return false;
+  /// The gate's words as the short paths reach them.
+  struct direct_cells {
+    static constexpr int tries_max = 8;
+
+    bool update_word(detail::gates::word& expected, detail::gates::word desired) {
+      std::uint64_t was = expected.bits;
+      const bool done = self->word_->compare_exchange_strong(was, desired.bits);
+      if (!done) expected = {was};
+      return done;
     }
-    my_state->store(in, std::memory_order_release);  // partner: helpers' reads of state (protocol.hpp)
+    detail::gates::word word() const { return {self->word_->load()}; }
+    detail::gates::state state_of(unsigned j) const { return {(self->state_ - self->number_)[j].load()}; }
+    void set_state(const unsigned&, detail::gates::state s) { self->state_->store(s.bits, std::memory_order_release); }
+    static void back_off(int tries) {
+      for (int left = 32 << std::min(tries, 2); left > 0; --left) cpu_relax();
+    }
+    template <class... T>
+    void live(const T&...) const {}
+
+    const member* self;
+  };
+
+  bool enter_at_once() {
+    auto* const my_time = entered_;  // read before: no load passes the compare-and-swap
+    if (!detail::gates::short_path(direct_cells{this}).enter(number_, out_, *guess_)) return false;
     inside_ = true;
     // Whole seconds: a finer clock would cost more than the rest of this function.
     my_time->store(static_cast<std::uint64_t>(std::time(nullptr)) * 1'000'000'000U, std::memory_order_relaxed);
     return true;
   }
   bool leave_at_once() {
-    using namespace detail::gates;
-    std::uint64_t* const my_guess = guess_;
-    std::uint64_t expected = *my_guess;
-    if (word{expected}.operation() != op::enter) return false;
-    const std::uint64_t desired = expected + word::seq_one + word::free_one + op_bits(op::leave) - op_bits(op::enter);
-    auto* const my_state = state_;
-    const state out = out_.next_passage();
-    if (word_->compare_exchange_strong(expected, desired)) {
-      *my_guess = desired;
-    } else if (!change(op::leave, expected)) {
-      return false;
-    }
-    my_state->store(out.bits, std::memory_order_release);
+    const detail::gates::state out = out_.next_passage();  // before, as above
+    if (!detail::gates::short_path(direct_cells{this}).leave(number_, out_, *guess_)) return false;
     out_ = out;
     inside_ = false;
     return true;
   }
-  /// When the guess was wrong because others came and went and nobody waits: from W as it was `seen`, if what it names
-  /// has been applied (G2). A few tries; the long way knows what else may be the matter.
-  bool change(detail::gates::op what, std::uint64_t seen) {
-    using namespace detail::gates;
-    const int permits = what == op::enter ? -1 : 1;
-    for (int tries = 0; tries < 8; ++tries) {
-      const word w{seen};
-      const bool passing = w.operation() == op::enter || w.operation() == op::leave;
-      if (!passing || w.waiting() || w.free() + permits < 0 || w.subject() >= members_max) return false;
-      const state subject{(state_ - number_)[w.subject()].load()};  // the states are an array, and state_ is ours in it
-      if (effect(w.operation(), subject) != subject) {              // its owner is about to
-        if (what == op::enter) back_off(tries);
-        seen = word_->load();
-        continue;
-      }
-      const word desired = w.next(what, number_, w.free() + permits, false);
-      if (word_->compare_exchange_strong(seen, desired.bits)) {
-        *guess_ = desired.bits;
-        return true;
-      }
-      if (what == op::enter) back_off(tries);
-      seen = word_->load();
-    }
-    return false;
-  }
-  /// Somebody changes W at this moment: where nobody need wait, it and this member are faster one after the other, for
-  /// a while each, than in turns.
-  static void back_off(int tries) {
-    for (int left = 32 << std::min(tries, 2); left > 0; --left) cpu_relax();
-  }
-  static constexpr std::uint64_t op_bits(detail::gates::op what) { return static_cast<std::uint64_t>(what); }
   /// Keeps what this member made of W, if the shortcuts may build on it.
   void guess(detail::gates::word made);
 
   std::atomic<std::uint64_t>* word_ = nullptr;
-  std::atomic<std::uint64_t>* state_ = nullptr;
+  std::atomic<std::uint64_t>* state_ = nullptr;  ///< in an array, by members' numbers
   std::atomic<std::uint64_t>* entered_ = nullptr;
   std::uint64_t* guess_ = nullptr;  ///< what this member last made of W; the kernel clears it in a forked child
   detail::gates::state out_{};      ///< its state when it is out; its own record, not what the file says

@@ -276,9 +276,7 @@ void gate::member::leave_slowly() {
 }
 
 void gate::member::guess(word made) {
-  const bool free = made.operation() == op::enter || made.free() > 0;
-  const bool usable = out_.weight() == 1 && !made.waiting() && free && owner_->memory.cleared_by_kernel();
-  *guess_ = usable ? made.bits : 0;
+  *guess_ = owner_->memory.cleared_by_kernel() ? guess_after(made, out_.weight()) : 0;
 }
 
 int gate::member::slot() {

@@ -47,7 +47,15 @@ struct word {
                                  (static_cast<std::uint64_t>(free + free_bias) & 0x1FFF) << 19;
     return {((bits & ~(seq_one - 1)) + seq_one) | packed};
   }
+  /// The same as next() for a subject that takes turns: it left with one permit and enters with one, or the reverse,
+  /// and nobody waits.
+  constexpr word entered_after_leaving() const {
+    return {bits + seq_one - free_one + code(op::enter) - code(op::leave)};
+  }
+  constexpr word left_after_entering() const { return {bits + seq_one + free_one + code(op::leave) - code(op::enter)}; }
   friend constexpr bool operator==(word, word) = default;
+
+  static constexpr std::uint64_t code(op what) { return static_cast<std::uint64_t>(what); }
 };
 
 /// Where a member is; `acts`: outside, and about to change the gate in a way after which permits may be due (resize).

@@ -170,6 +170,15 @@ class cells_of {
   bool cas_word(detail::gates::word expected, detail::gates::word desired) {
     return s_.W.compare_and_swap(p_["W:="], expected, desired);
   }
+  static constexpr int tries_max = 2;
+  bool update_word(detail::gates::word& expected, detail::gates::word desired) {
+    const detail::gates::word was =
+        s_.W.rmw(p_["W?="], [expected, desired](detail::gates::word w) { return w == expected ? desired : w; });
+    const bool done = was == expected;
+    expected = was;
+    return done;
+  }
+  static void back_off(int) {}
   state state_of(unsigned i) { return s_.states[i].read(p_["state"]); }
   bool cas_state(unsigned i, state expected, state desired) {
     return s_.states[i].compare_and_swap(p_["state?"], expected, desired);

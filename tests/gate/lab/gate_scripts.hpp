@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "kgate/algorithms/gate_short_path.hpp"
 #include "kgate/algorithms/kgate_gate.hpp"
 #include "lab/checker/model/machine.hpp"
 
@@ -42,13 +43,15 @@ struct gate_scripts {
   int k = 1;
   int acts = 2;  ///< of each process, at most
   unsigned overtakings = 0;
+  bool short_paths = false;  ///< passages of one permit begin and end with those of gate_short_path.hpp, as shipped
   std::vector<gate_act> among{gate_act::stop, gate_act::enter};
 };
 
 /// What a process has to know between two operations, and nothing else.
 struct script_position {
-  std::uint64_t out = 0;  ///< its state when it is out
-  std::uint8_t acts = 0;  ///< performed
+  std::uint64_t out = 0;    ///< its state when it is out
+  std::uint64_t guess = 0;  ///< what it made of W (G11)
+  std::uint8_t acts = 0;    ///< performed
   std::uint8_t number = 0;
   std::uint8_t joined = 0;
   std::uint8_t act = 0;  ///< what it is about
@@ -63,7 +66,7 @@ struct inside_name {
   static inside_name of(int packed) { return {packed % 8, packed / 8 % 8, packed / 64 - 1}; }
 };
 
-template <template <class> class Protocol>
+template <template <class> class Protocol, template <class> class ShortPath = detail::gates::short_path>
 class scripted_gate {
  public:
   using Process = checker_machine::Process;
@@ -141,6 +144,7 @@ class scripted_gate {
         c.unlock(at.number);
         at.joined = 0;
         at.out = 0;
+        at.guess = 0;
         at.number = 0;
         return;
       case gate_act::retire:
@@ -158,6 +162,7 @@ class scripted_gate {
   }
 
   void resize(Protocol<cells>& gate, script_position& at, int slots) const {
+    at.guess = 0;
     at.out = state{at.out}.with_weight(slots).bits;
     gate.resize(at.number, state{at.out});
     at.out = state{at.out}.next_passage().bits;
@@ -173,26 +178,50 @@ class scripted_gate {
   }
 
   void pass(Process& p, cells& c, Protocol<cells>& gate, script_position& at, int weight, bool may_queue) const {
-    at.out = state{at.out}.with_weight(weight).bits;
-    detail::gates::word became{};
-    const outcome result = gate.request(at.number, state{at.out}, may_queue, became);
-    if (result == outcome::retired || result == outcome::refused) return;
-    if (result == outcome::queued && !wait(p, c, gate, at)) return;
+    const unsigned number = at.number;
+    ShortPath<cells&> short_path(c);
+    const bool at_once = what_.short_paths && weight == 1 && short_path.enter(number, state{at.out}, at.guess);
+    if (!at_once && !enter_slowly(p, c, gate, at, weight, may_queue)) return;
     p.live(at);
     int slot = -1;
     const state in = state{at.out}.at(kind::in);
-    if (static_cast<gate_act>(at.act) == gate_act::take_slot) slot = gate.take_slot(at.number, in, what_.k + 1);
-    if (static_cast<gate_act>(at.act) == gate_act::touch) gate.touch(at.number, in);
+    const auto what = static_cast<gate_act>(at.act);
+    if (what == gate_act::take_slot || what == gate_act::touch) at.guess = 0;
+    if (what == gate_act::take_slot) slot = gate.take_slot(at.number, in, what_.k + 1);
+    if (what == gate_act::touch) gate.touch(at.number, in);
     p.live(at, slot);
     p.enter_critical(inside_name{weight, at.number, slot}.packed());
-    if (static_cast<gate_act>(at.act) == gate_act::linger)
+    if (what == gate_act::linger)
       gate_.W.await(p["linger"], [](detail::gates::word w) {
         return w.free() < 1 || !w.waiting() || w.operation() == detail::gates::op::retired;
       });
+    if (what_.short_paths && short_path.leave(number, state{at.out}, at.guess)) {
+      at.out = in.next_passage().bits;
+      return;
+    }
+    at.guess = 0;
+    detail::gates::word became{};
     gate.leave(at.number, in, became);
     at.out = in.next_passage().bits;
+    keep_guess(at, became, weight);
     p.live(at, became.bits);
     if (became.waiting()) gate.hand_over(became);
+  }
+
+  bool enter_slowly(Process& p, cells& c, Protocol<cells>& gate, script_position& at, int weight,
+                    bool may_queue) const {
+    at.guess = 0;
+    at.out = state{at.out}.with_weight(weight).bits;
+    detail::gates::word became{};
+    const outcome result = gate.request(at.number, state{at.out}, may_queue, became);
+    if (result == outcome::retired || result == outcome::refused) return false;
+    if (result == outcome::queued) return wait(p, c, gate, at);
+    keep_guess(at, became, weight);
+    return true;
+  }
+
+  void keep_guess(script_position& at, detail::gates::word made, int weight) const {
+    if (what_.short_paths) at.guess = detail::gates::guess_after(made, weight);
   }
 
   /// In the queue until granted: true; or refused, retired or given up.
@@ -281,10 +310,10 @@ inline std::string judge_gate(const gate_scripts& what, const state_view& s) {
   return "";
 }
 
-template <template <class> class Protocol>
+template <template <class> class Protocol, template <class> class ShortPath = detail::gates::short_path>
 std::unique_ptr<model> make_scripted_gate(const gate_scripts& what) {
   auto m = std::make_unique<model>();
-  auto gate = std::make_shared<scripted_gate<Protocol>>(m->memory, what);
+  auto gate = std::make_shared<scripted_gate<Protocol, ShortPath>>(m->memory, what);
   m->algorithm = gate;
   m->object = {reinterpret_cast<const char*>(gate.get()), sizeof *gate};
   m->passage = [g = gate.get()](checker_machine::Process& p) { g->perform(p); };

@@ -28,10 +28,10 @@ struct script_verdict {
   std::string text;
 };
 
-template <template <class> class Protocol>
+template <template <class> class Protocol, template <class> class ShortPath = detail::gates::short_path>
 script_verdict explore_scripts(const gate_scripts& what, int deaths,
                                std::uint64_t memory_max = std::uint64_t{6} << 30) {
-  program p(make_scripted_gate<Protocol>(what), what.processes, what.k,
+  program p(make_scripted_gate<Protocol, ShortPath>(what), what.processes, what.k,
             program_options{.passages = 1, .wrong = {}, .deaths_max = deaths});
   check_request request;
   request.of = {"gate scripts", what.processes, what.k, 1, {}};

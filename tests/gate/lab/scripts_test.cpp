@@ -15,6 +15,8 @@
 #include "mutants/number_not_healed.hpp"
 #include "mutants/passes_the_queue.hpp"
 #include "mutants/queue_first.hpp"
+#include "mutants/short_and_blind.hpp"
+#include "mutants/short_and_rude.hpp"
 #include "mutants/size_by_value.hpp"
 #include "mutants/sleeps_at_once.hpp"
 
@@ -52,8 +54,28 @@ TEST(gate_scripts, pausing_and_resuming) {  // without deaths: a gate whose paus
 TEST(gate_scripts, a_waiter_dismissed) {
   holds({.processes = 2, .members = 2, .k = 1, .acts = 2, .among = acts("bn")}, 0);
 }
+TEST(gate_scripts, short_paths) {
+  holds({.processes = 2, .members = 2, .k = 1, .acts = 2, .short_paths = true, .among = acts("b")}, 0);
+  holds({.processes = 2, .members = 2, .k = 2, .acts = 2, .short_paths = true, .among = acts("b")}, 1);
+}
+TEST(gate_scripts, short_paths_and_resizing) {
+  holds({.processes = 2, .members = 2, .k = 1, .acts = 2, .short_paths = true, .among = acts("bh")}, 0);
+}
 TEST(gate_scripts, newcomers_may_pass_the_queue) {
   holds({.processes = 2, .members = 2, .k = 1, .acts = 1, .overtakings = 1, .among = acts("be")}, 2);
+}
+
+/// A short path that does not look whether the last operation's effect has been applied (G2).
+TEST(gate_mutants, a_short_path_that_does_not_look_at_its_predecessor) {
+  const script_verdict seen = explore_scripts<shipped, detail::gates::short_and_blind::short_path>(
+      {.processes = 2, .members = 2, .k = 2, .acts = 2, .short_paths = true, .among = acts("bf")}, 1);
+  EXPECT_TRUE(seen.violated) << seen.text;
+}
+/// A short path that passes the queue.
+TEST(gate_mutants, a_short_path_past_those_who_wait) {
+  const script_verdict seen = explore_scripts<shipped, detail::gates::short_and_rude::short_path>(
+      {.processes = 3, .members = 3, .k = 1, .acts = 2, .short_paths = true, .among = acts("b")}, 0);
+  EXPECT_TRUE(seen.violated) << seen.text;
 }
 
 template <template <class> class Mutant>
