@@ -33,6 +33,8 @@ std::int64_t now_us() {
 struct board {
   std::atomic<int> inside{-1};         ///< the number of the process that got in last
   std::atomic<std::int64_t> since{0};  ///< when it did
+  std::atomic<int> victim{-1};         ///< of those that pass all the time: the one that is to die inside
+  std::atomic<std::int64_t> died{0};
 };
 
 class scene {
@@ -175,6 +177,48 @@ void measure_massacre(const std::string& directory, board& shared, int killed) {
   at_most((what + "it is inside after the kernel has").c_str(), inside - dead, 10'000);
 }
 
+/// us in which nobody passes after one has died inside, among members that all wait for microseconds only.
+double standstill_us(const kgate::gate_options& options, board& shared, int members) {
+  shared.victim = -1;
+  shared.died = shared.since = 0;
+  std::vector<pid_t> children;
+  for (int number = 0; number < members; ++number) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      kgate::gate gate("busy", 0, options);
+      kgate::gate::member me = gate.join();
+      for (;;) {
+        me.enter();
+        if (shared.died != 0 && shared.since == 0) shared.since = now_us();
+        if (shared.victim == number) {
+          shared.died = now_us();
+          kill(getpid(), SIGKILL);
+        }
+        me.leave();
+      }
+    }
+    children.push_back(pid);
+  }
+  usleep(200'000);
+  shared.victim = members - 1;
+  while (shared.since == 0) usleep(1'000);
+  const auto stood = static_cast<double>(shared.since - shared.died);
+  for (const pid_t pid : children) kill(pid, SIGKILL);
+  for (const pid_t pid : children) waitpid(pid, nullptr, 0);
+  return stood;
+}
+
+void measure_busy(const std::string& directory, board& shared, int members, int kills) {
+  kgate::gate_options options;
+  options.directory = directory;
+  const kgate::gate created("busy", 1, options);
+  std::vector<double> us;
+  for (int i = 0; i < kills; ++i) us.push_back(standstill_us(options, shared, members));
+  const std::string what =
+      "SIGKILL of one of " + std::to_string(members) + " that pass all the time: us until the next is inside, ";
+  at_most((what + "median").c_str(), at(us, 0.5), 25'000);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -192,6 +236,7 @@ int main(int argc, char** argv) {
   auto& shared = *new (there) board;
   for (const int waiters : {1, 200, 1000}) measure_idle(directory, shared, waiters, seconds);
   for (const int waiters : {1, 500}) measure_kills(directory, shared, waiters, kills);
+  for (const int members : {2, 8, 64}) measure_busy(directory, shared, members, std::max(kills / 5, 1));
   measure_massacre(directory, shared, 500);
   std::filesystem::remove_all(directory);
   return require && failed ? EXIT_FAILURE : EXIT_SUCCESS;

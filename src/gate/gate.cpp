@@ -256,7 +256,8 @@ bool gate::member::enter_until(std::int64_t deadline_ns, int weight, const std::
   out_ = mine.out;
   // Not by its own stop token: somebody took it out of the queue, which a caller that waits for ever must learn.
   if (result == entry::cancelled && (cancelled == nullptr || !cancelled->load()))
-    throw gate_error({gate_errc::cancelled, "a waiter at gate '" + owner_->name + "' was cancelled by somebody"});
+    throw gate_error({gate_errc::cancelled, "a waiter at gate '" + owner_->name + "' was cancelled by somebody" +
+                                                (weight > 1 ? ", or refused while the gate was smaller" : "")});
   inside_ = is_inside(result, owner_->name, owner_->core);
   guess(became);
   return inside_;

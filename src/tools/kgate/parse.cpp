@@ -389,6 +389,7 @@ std::string suggestion(std::string_view given, const std::vector<std::string_vie
   std::string_view best;
   std::size_t nearest = given.size() < 4 ? 2 : 3;
   for (const std::string_view word : words) {
+    if (word == given) continue;  // it has appeared since
     const bool begins = given.size() >= 3 && word.substr(0, given.size()) == given;
     const std::size_t far = begins ? 0 : distance(given, word);
     if (far < nearest && far < given.size()) {
