@@ -53,10 +53,13 @@ std::uint64_t wall_coarse_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+/// As much of a text as there is room for, and no part of a UTF-8 character.
 template <std::size_t N>
 void copy_text(std::array<char, N>& into, std::string_view text) {
+  std::size_t size = std::min(text.size(), N - 1);
+  while (size > 0 && size < text.size() && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) --size;
   into.fill('\0');
-  std::memcpy(into.data(), text.data(), std::min(text.size(), N - 1));
+  std::memcpy(into.data(), text.data(), size);
 }
 
 void describe(member_info& info, std::string_view command) {

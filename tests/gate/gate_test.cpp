@@ -328,6 +328,19 @@ TEST(gate, status_says_who) {
   waiter.join();
 }
 
+TEST(gate, a_long_command_is_not_cut_inside_a_character) {
+  const scratch where;
+  gate_options options = where.options();
+  for (const std::size_t before : {116U, 117U, 118U, 119U}) {
+    options.command = std::string(before, 'x') + "\xE2\x82\xAC\xE2\x82\xAC";  // two euro signs
+    gate g("g", 1, options);
+    const gate::permit permit = g.enter();
+    const std::string shown = g.status().holders.at(0).command;
+    EXPECT_EQ(shown, options.command.substr(0, shown.size()));
+    EXPECT_TRUE(shown.size() == before || shown.size() == before + 3) << shown;
+  }
+}
+
 TEST(gate, removing) {
   const scratch where;
   gate g = where.open("g", 1);
