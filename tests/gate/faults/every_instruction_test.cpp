@@ -25,6 +25,21 @@ TEST(every_instruction, of_entering_and_leaving_alone) {
   EXPECT_GT(seen.kills, 200U);
 }
 
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+std::size_t instructions_of(std::function<void(gate&, gate::member&)> act) {
+  tally out;
+  one_death({.name = "count", .k = 2, .prepare = around, .act = std::move(act)}, 100'000, out, true);
+  return out.path.size();
+}
+
+/// Of the text of gate_short_path.hpp as it is compiled, with the call of time() and this test's own.
+TEST(instructions, of_a_passage_alone) {
+  const std::size_t passage = instructions_of(around_twice) - instructions_of(around);
+  std::printf("%zu instructions\n", passage);
+  EXPECT_LE(passage, 60U);  // 54 with GCC 12
+}
+#endif
+
 TEST(every_instruction, of_entering_after_somebody_else) {
   kill_at_every_instruction(
       {.name = "enter, others came and went", .k = 2, .passer_by = true, .prepare = around, .act = around});
