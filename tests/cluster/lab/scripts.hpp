@@ -4,15 +4,12 @@
 /// Clients of a simulated ensemble that enter, give up and resize, each in every order; generic over the recipe's text,
 /// so that the same runs judge its mutants.
 
-#include <gtest/gtest.h>
-
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "checker/script_verdict.hpp"
 #include "cluster/lab/simulated_client.hpp"
-#include "lab/checker/properties/check.hpp"
-#include "lab/checker/trace/trace.hpp"
 
 namespace kgate::lab {
 
@@ -159,37 +156,11 @@ std::unique_ptr<model> make_scripted_clients(const cluster_scripts& what) {
   return m;
 }
 
-struct script_verdict {
-  bool holds = true;
-  bool violated = false;  ///< by a run that was judged again; undecided is neither
-  std::uint64_t states = 0;
-  std::string text;
-};
-
 template <template <class> class Recipe>
 script_verdict explore_clients(const cluster_scripts& what, std::uint64_t memory_max = std::uint64_t{6} << 30) {
   program p(make_scripted_clients<Recipe>(what), what.clients, what.k,
             program_options{.passages = 1, .wrong = {}, .deaths_max = what.deaths});
-  check_request request;
-  request.of = {"cluster scripts", what.clients, what.k, 1, {}};
-  request.properties = {"invariant", "deadlock-free", "starvation-free"};
-  request.crashes = 0;
-  request.limits.threads = 2;
-  request.limits.memory_max = memory_max;
-  const check_result result = check(p, request);
-  script_verdict out;
-  out.states = result.states;
-  for (const property_result& one : result.properties) {
-    if (one.is == verdict::holds) continue;
-    out.holds = false;
-    out.text += one.name + " " + to_string(one.is) + " " + one.why + "\n";
-    if (!one.counterexample) continue;
-    const std::string wrong = validate(*one.counterexample, p);
-    EXPECT_EQ(wrong, "") << one.name;
-    out.violated |= one.is == verdict::violated && wrong.empty();
-    out.text += describe(*one.counterexample, p);
-  }
-  return out;
+  return judge_scripts(p, "cluster scripts", what.clients, what.k, memory_max);
 }
 
 }  // namespace kgate::lab
