@@ -14,16 +14,19 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include "kgate/detail/contracts.hpp"
 #include "kgate/detail/waiting/suspended_request.hpp"
 #include "kgate/permit.hpp"
 #include "kgate/semaphore.hpp"
+#include "kgate/slots.hpp"
 
 namespace kgate {
 
@@ -34,9 +37,12 @@ class basic_acquire_event {
  public:
   /// Takes the permits if they are free, else stands in line.
   /// @throws std::system_error if there is no descriptor to be had
-  explicit basic_acquire_event(Semaphore& from, std::ptrdiff_t w = 1) : from_(&from), w_(w), request_(from, w) {
-    request_.start(from);
-  }
+  explicit basic_acquire_event(Semaphore& from, std::ptrdiff_t w = 1)
+      : basic_acquire_event(from, w, deadline_node::clock::time_point::max()) {}
+  /// Gives up when the time is over, which a thread of the library keeps.
+  template <class Rep, class Period>
+  basic_acquire_event(Semaphore& from, const std::chrono::duration<Rep, Period>& limit, std::ptrdiff_t w = 1)
+      : basic_acquire_event(from, w, detail::deadline_after(limit)) {}
   basic_acquire_event(const basic_acquire_event&) = delete;
   basic_acquire_event& operator=(const basic_acquire_event&) = delete;
   /// Ends the wait. Permits that were not taken are handed back.
@@ -52,7 +58,8 @@ class basic_acquire_event {
   void cancel() noexcept {
     if (!ended()) request_.cancel();
   }
-  /// The permits, once; empty if the wait was cancelled. Only after it has ended, or the program stops.
+  /// The permits, once; empty if the wait was cancelled or its time is over. Only after it has ended, or the program
+  /// stops.
   /// @throws refused if the semaphore is closed, or has fewer permits than were asked for
   [[nodiscard]] basic_permit<Semaphore> take() {
     KGATE_EXPECTS(ended() && !taken_, "permits are taken before the wait has ended, or twice");
@@ -64,15 +71,19 @@ class basic_acquire_event {
   }
 
  private:
-  class request : public detail::suspended_request<request, Semaphore, detail::native_waiter> {
-    using base = detail::suspended_request<request, Semaphore, detail::native_waiter>;
+  using deadline_node = detail::deadline_node;
+
+  class request : public detail::suspended_request<request, Semaphore, detail::timed_waiter> {
+    using base = detail::suspended_request<request, Semaphore, detail::timed_waiter>;
     friend base;
 
    public:
-    request(Semaphore& from, std::ptrdiff_t w) : base(from, w), descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    request(Semaphore& from, std::ptrdiff_t w, deadline_node::clock::time_point until)
+        : base(from, w), descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
       if (descriptor_ < 0)
         detail::throw_or_stop<std::system_error>(std::error_code(errno, std::generic_category()),
                                                  "kgate::acquire_event: eventfd");
+      this->deadline = until;
     }
     ~request() { ::close(descriptor_); }
 
@@ -101,6 +112,11 @@ class basic_acquire_event {
     int descriptor_;
   };
 
+  basic_acquire_event(Semaphore& from, std::ptrdiff_t w, deadline_node::clock::time_point until)
+      : from_(&from), w_(w), request_(from, w, until) {
+    request_.start(from);
+  }
+
   Semaphore* from_;
   std::ptrdiff_t w_;
   bool taken_ = false;
@@ -111,5 +127,38 @@ template <class Semaphore, class... Rest>
 basic_acquire_event(Semaphore&, Rest...) -> basic_acquire_event<Semaphore>;
 
 using acquire_event = basic_acquire_event<>;
+
+/// The same for a slot.
+template <class Slots = slots>
+class basic_slot_event {
+ public:
+  explicit basic_slot_event(Slots& from) : from_(&from), permit_(detail::suspended_slots::permits_of(from)) {}
+  template <class Rep, class Period>
+  basic_slot_event(Slots& from, const std::chrono::duration<Rep, Period>& limit)
+      : from_(&from), permit_(detail::suspended_slots::permits_of(from), limit) {}
+
+  int descriptor() const noexcept { return permit_.descriptor(); }
+  bool ended() const noexcept { return permit_.ended(); }
+  void cancel() noexcept { permit_.cancel(); }
+  /// The slot, once; empty if the wait was cancelled or its time is over. Only after it has ended.
+  /// @throws refused if the slots are closed
+  [[nodiscard]] basic_slot<Slots> take() {
+    auto its = permit_.take();
+    if (!its) return {};
+    its.forget();
+    return {*from_, std::adopt_lock, detail::suspended_slots::take(*from_)};
+  }
+
+ private:
+  using semaphore_type = std::remove_reference_t<decltype(detail::suspended_slots::permits_of(std::declval<Slots&>()))>;
+
+  Slots* from_;
+  basic_acquire_event<semaphore_type> permit_;
+};
+
+template <class Slots, class... Rest>
+basic_slot_event(Slots&, Rest...) -> basic_slot_event<Slots>;
+
+using slot_event = basic_slot_event<>;
 
 }  // namespace kgate

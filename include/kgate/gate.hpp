@@ -37,6 +37,8 @@ namespace kgate {
 
 namespace detail::gates {
 class core;
+class suspended_entry;
+enum class entry : unsigned char;
 
 /// A duration in nanoseconds, 0 if it is not positive, the longest if it is longer than that.
 template <class Rep, class Period>
@@ -135,6 +137,7 @@ class gate {
  private:
   friend class member;
   friend class permit;
+  friend class detail::gates::suspended_entry;
   struct shared;
 
   std::shared_ptr<shared> shared_;
@@ -183,12 +186,15 @@ class gate::member {
  private:
   friend class gate;
   friend class permit;
+  friend class detail::gates::suspended_entry;
 
   member(std::shared_ptr<shared> owner, unsigned number, detail::gates::state out);
   static std::int64_t deadline_after(std::chrono::nanoseconds time);
   void enter_slowly(int weight);
   bool enter_until_stopped(std::stop_token stop, std::int64_t deadline_ns, int weight);
   bool enter_until(std::int64_t deadline_ns, int weight, const std::atomic<bool>* cancelled = nullptr);
+  void prepare_to_enter(int weight);
+  bool settle(detail::gates::entry result, bool by_caller, detail::gates::state out, detail::gates::word became);
   void leave_slowly();
   void part() noexcept;
 
@@ -260,6 +266,7 @@ class gate::permit {
 
  private:
   friend class gate;
+  friend class enter_event;
   explicit permit(std::unique_ptr<member> inside) : member_(std::move(inside)) {}
   member& inside() const;
 

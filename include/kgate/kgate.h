@@ -65,7 +65,8 @@ typedef enum kgate_result {
   KGATE_REMOVED = 17,        /**< the gate was removed while it was used */
   KGATE_FORKED = 18,         /**< the object belongs to the process that forked this one */
   KGATE_SYSTEM = 19,         /**< the system refused; kgate_last_error() has its words */
-  KGATE_CANCELLED = 20       /**< somebody took the waiter out of the queue (kgate cancel) */
+  KGATE_CANCELLED = 20,      /**< somebody took the waiter out of the queue (kgate cancel) */
+  KGATE_WAITING = 21         /**< not an error: the wait goes on, and its descriptor will tell of its end */
 } kgate_result;
 
 /** "0.1.0": the version of the library that runs. */
@@ -84,6 +85,30 @@ KGATE_API void kgate_stop_destroy(kgate_stop* stop);
 
 /** As time limit: none. Limits are nanoseconds from the call; 0 and less is now or not at all. */
 #define KGATE_FOREVER INT64_MAX
+
+/**
+ * A wait that blocks no thread: a place in the queue with a descriptor for poll, epoll or an event loop. A ..._begin
+ * call returns KGATE_OK if it got what it asked for at once (*wait is null then), KGATE_WAITING with a wait in *wait,
+ * or an error. When the descriptor is readable kgate_wait_finish() says how the wait ended. One thread at a time.
+ *
+ *     kgate_wait *wait;
+ *     int result = kgate_enter_begin(me, 1, KGATE_FOREVER, NULL, &wait);
+ *     if (result == KGATE_WAITING) {
+ *       struct pollfd watched = {kgate_wait_descriptor(wait), POLLIN, 0};
+ *       poll(&watched, 1, -1);
+ *       result = kgate_wait_finish(wait);
+ *     }
+ */
+typedef struct kgate_wait kgate_wait;
+/** Readable once the wait has ended, and from then on. Not to be read from, written to or closed. -1 of null. */
+KGATE_API int kgate_wait_descriptor(const kgate_wait* wait);
+/** How the wait ended, as the blocking call would have said; the wait is freed. KGATE_WAITING if it has not ended: then
+ * nothing is done. */
+KGATE_CHECKED int kgate_wait_finish(kgate_wait* wait);
+/** Ends the wait if it has not ended. kgate_wait_finish() then says KGATE_STOPPED, or how it had ended before. */
+KGATE_API void kgate_wait_cancel(kgate_wait* wait);
+/** Ends the wait, hands back what it was granted, and frees it. For a wait that is not finished. */
+KGATE_API void kgate_wait_destroy(kgate_wait* wait);
 
 /* ---- gates between processes ---- */
 
@@ -119,6 +144,9 @@ KGATE_API void kgate_part(kgate_member* member);
 KGATE_CHECKED int kgate_enter(kgate_member* member, int weight);
 /** The same within a time limit and until `stop` is requested; KGATE_FOREVER and null are no limits. */
 KGATE_CHECKED int kgate_enter_within(kgate_member* member, int weight, int64_t nanoseconds, kgate_stop* stop);
+/** The same without blocking. Until the wait is finished or destroyed the member can do nothing else but part. */
+KGATE_CHECKED int kgate_enter_begin(kgate_member* member, int weight, int64_t nanoseconds, kgate_stop* stop,
+                                    kgate_wait** wait);
 KGATE_API int kgate_leave(kgate_member* member);
 KGATE_API int kgate_inside(const kgate_member* member);
 /** A number 0..k-1 that nobody else inside has. Only inside. */
@@ -161,6 +189,9 @@ KGATE_API void kgate_semaphore_destroy(kgate_semaphore* semaphore);
 KGATE_CHECKED int kgate_acquire(kgate_semaphore* semaphore, ptrdiff_t permits);
 KGATE_CHECKED int kgate_acquire_within(kgate_semaphore* semaphore, ptrdiff_t permits, int64_t nanoseconds,
                                        kgate_stop* stop);
+/** The same without blocking. The wait is finished or destroyed before the semaphore is destroyed. */
+KGATE_CHECKED int kgate_acquire_begin(kgate_semaphore* semaphore, ptrdiff_t permits, int64_t nanoseconds,
+                                      kgate_stop* stop, kgate_wait** wait);
 /** Hands permits back. More than are out stops the program. */
 KGATE_API int kgate_release(kgate_semaphore* semaphore, ptrdiff_t permits);
 KGATE_CHECKED int kgate_semaphore_resize(kgate_semaphore* semaphore, ptrdiff_t k);
@@ -178,6 +209,9 @@ KGATE_API void kgate_slots_destroy(kgate_slots* slots);
 KGATE_CHECKED int kgate_slots_acquire(kgate_slots* slots, ptrdiff_t* slot);
 KGATE_CHECKED int kgate_slots_acquire_within(kgate_slots* slots, ptrdiff_t* slot, int64_t nanoseconds,
                                              kgate_stop* stop);
+/** The same without blocking; *slot is set by this call or by kgate_wait_finish(). */
+KGATE_CHECKED int kgate_slots_acquire_begin(kgate_slots* slots, ptrdiff_t* slot, int64_t nanoseconds, kgate_stop* stop,
+                                            kgate_wait** wait);
 /** Gives a slot back. One that nobody holds stops the program. */
 KGATE_API int kgate_slots_release(kgate_slots* slots, ptrdiff_t slot);
 KGATE_API void kgate_slots_close(kgate_slots* slots);

@@ -23,6 +23,10 @@
 
 namespace kgate {
 
+namespace detail {
+struct suspended_slots;
+}
+
 /// A semaphore that also says which of the k permits one got. Low numbers are
 /// given first. Template parameters and waiting are those of basic_semaphore; a
 /// slot is a single permit.
@@ -76,6 +80,9 @@ class basic_slots {
                                                                 const std::chrono::time_point<Clock, Duration>& when) {
     return taken_if(permits_.try_acquire_until(std::move(stop), when));
   }
+  /// co_await gives a slot and blocks no thread; in kgate/async.hpp, which says what the options are.
+  template <class... Options>
+  [[nodiscard]] auto async_acquire(Options... options);
   /// Refuses everybody who waits or comes, by an exception or by nothing; those
   /// inside stay.
   void close() { permits_.close(); }
@@ -108,6 +115,8 @@ class basic_slots {
   const Statistics& counts() const noexcept { return permits_.counts(); }
 
  private:
+  friend detail::suspended_slots;
+
   std::ptrdiff_t take() {
     no_statistics uncounted;
     process p({&uncounted}, this);
@@ -123,6 +132,21 @@ class basic_slots {
 };
 
 using slots = basic_slots<>;
+
+namespace detail {
+/// What slots let those use that wait for them without a thread.
+struct suspended_slots {
+  template <class Slots>
+  static auto& permits_of(Slots& s) noexcept {
+    return s.permits_;
+  }
+  /// A slot for one that has a permit.
+  template <class Slots>
+  static std::ptrdiff_t take(Slots& s) {
+    return s.take();
+  }
+};
+}  // namespace detail
 
 /// One slot for as long as this object lives.
 template <class Slots = slots>
@@ -164,6 +188,11 @@ class [[nodiscard]] basic_slot {
   /// Gives the slot back now.
   void reset() noexcept {
     if (from_ != nullptr) std::exchange(from_, nullptr)->release(number_);
+  }
+  /// Leaves the slot to the caller, which gives it back by release(), or never; its number.
+  std::ptrdiff_t forget() noexcept {
+    from_ = nullptr;
+    return number_;
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdio>
+#include <memory>
 #include <new>
 #include <stdexcept>
 
@@ -130,6 +131,8 @@ const char* kgate_result_text(int code) {
       return "the system refused";
     case KGATE_CANCELLED:
       return "taken out of the queue by somebody";
+    case KGATE_WAITING:
+      return "the wait goes on";
     default:
       return "unknown result";
   }
@@ -151,3 +154,26 @@ void kgate_stop_request(kgate_stop* stop) {
 }
 int kgate_stop_requested(const kgate_stop* stop) { return stop != nullptr && stop->source.stop_requested() ? 1 : 0; }
 void kgate_stop_destroy(kgate_stop* stop) { delete stop; }
+
+int kgate_wait_descriptor(const kgate_wait* wait) { return wait == nullptr ? -1 : wait->descriptor(); }
+int kgate_wait_finish(kgate_wait* wait) {
+  using namespace kgate::c;
+  if (wait == nullptr) return failed(KGATE_INVALID);
+  if (!wait->is_ours()) return failed(KGATE_FORKED);
+  if (!wait->ended()) return failed(KGATE_WAITING);
+  const std::unique_ptr<kgate_wait> freed(wait);
+  return guarded([&] { return wait->finish(); });
+}
+void kgate_wait_cancel(kgate_wait* wait) {
+  if (wait == nullptr || !wait->is_ours()) return;
+  const kgate::c::uncancellable whole;
+  wait->cancel();
+}
+void kgate_wait_destroy(kgate_wait* wait) {
+  if (wait == nullptr) return;
+  const kgate::c::uncancellable whole;
+  if (wait->is_ours())
+    delete wait;
+  else
+    ::close(wait->descriptor());  // the rest is the parent's
+}

@@ -4,7 +4,9 @@
 /// The border between C and C++: exceptions become codes, and no call is a cancellation point.
 
 #include <pthread.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <stop_token>
@@ -14,6 +16,26 @@
 /// A stop object of the C interface.
 struct kgate_stop {
   std::stop_source source;
+};
+
+/// A wait of the C interface; what it waits for is a class of its own.
+struct kgate_wait {
+  kgate_wait() = default;
+  kgate_wait(const kgate_wait&) = delete;
+  kgate_wait& operator=(const kgate_wait&) = delete;
+  /// Ends the wait, and hands back what was not taken by finish().
+  virtual ~kgate_wait() = default;
+
+  virtual int descriptor() const noexcept = 0;
+  virtual bool ended() const noexcept = 0;
+  virtual void cancel() noexcept = 0;
+  /// How it ended; it has. May throw.
+  virtual int finish() = 0;
+
+  bool is_ours() const noexcept { return process_ == getpid(); }
+
+ private:
+  pid_t process_ = getpid();  ///< that began
 };
 
 namespace kgate::c {
@@ -55,5 +77,28 @@ inline std::stop_token token_of(const kgate_stop* stop) noexcept {
 inline int gave_up(const kgate_stop* stop) noexcept {
   return stop != nullptr && stop->source.stop_requested() ? failed(KGATE_STOPPED) : failed(KGATE_TIMED_OUT);
 }
+
+/// Cancels an event (acquire_event, event_entry) when told to, also by a stop object, and remembers it. The last member
+/// of a wait.
+template <class Event>
+class canceller {
+ public:
+  canceller(Event& event, const kgate_stop* stop) : event_(&event), on_stop_(token_of(stop), call{this}) {}
+  void cancel() noexcept {
+    cancelled_.store(true);
+    event_->cancel();
+  }
+  /// Why the wait took nothing.
+  int gave_up() const noexcept { return failed(cancelled_.load() ? KGATE_STOPPED : KGATE_TIMED_OUT); }
+
+ private:
+  struct call {
+    canceller* to;
+    void operator()() const noexcept { to->cancel(); }
+  };
+  Event* event_;
+  std::atomic<bool> cancelled_{false};
+  std::stop_callback<call> on_stop_;
+};
 
 }  // namespace kgate::c

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "c/border.hpp"
+#include "kgate/enter_event.hpp"
 #include "kgate/gate.hpp"
 
 using namespace kgate::c;
@@ -22,7 +23,8 @@ struct kgate_gate {
 };
 struct kgate_member {
   kgate::gate::member member;
-  pid_t process = getpid();  ///< that joined
+  pid_t process = getpid();    ///< that joined
+  kgate_wait* wait = nullptr;  ///< its own, if it has begun one
 };
 
 namespace {
@@ -31,8 +33,35 @@ namespace {
 int wrong_side(const kgate_member* member) {
   if (member == nullptr) return failed(KGATE_INVALID);
   if (member->process != getpid()) return failed(KGATE_FORKED);
+  if (member->wait != nullptr) return failed(KGATE_INVALID, "the member waits: its wait must be finished first");
   return failed(KGATE_INVALID, member->member.inside() ? "the member is inside already" : "the member is not inside");
 }
+
+/// Whether the member can begin to enter.
+bool is_outside(const kgate_member* member) {
+  return member != nullptr && member->wait == nullptr && !member->member.inside();
+}
+
+/// A wait for a gate.
+class entering final : public kgate_wait {
+ public:
+  entering(kgate_member& member, int weight, std::int64_t nanoseconds, const kgate_stop* stop)
+      : member_(member),
+        entry_(member.member, weight, std::chrono::nanoseconds(nanoseconds)),
+        canceller_(entry_, stop) {
+    member.wait = this;
+  }
+  ~entering() override { member_.wait = nullptr; }
+  int descriptor() const noexcept override { return entry_.descriptor(); }
+  bool ended() const noexcept override { return entry_.ended(); }
+  void cancel() noexcept override { canceller_.cancel(); }
+  int finish() override { return entry_.finish() ? KGATE_OK : canceller_.gave_up(); }
+
+ private:
+  kgate_member& member_;
+  kgate::detail::gates::event_entry entry_;
+  canceller<kgate::detail::gates::event_entry> canceller_;
+};
 
 /// A status with what its pointers lead to.
 struct kept_status : kgate_status {
@@ -121,11 +150,12 @@ int kgate_gate_join(kgate_gate* gate, kgate_member** member) {
 }
 void kgate_part(kgate_member* member) {
   const uncancellable whole;
+  if (member != nullptr && member->process == getpid()) delete member->wait;
   delete member;
 }
 int kgate_enter(kgate_member* member, int weight) { return kgate_enter_within(member, weight, KGATE_FOREVER, nullptr); }
 int kgate_enter_within(kgate_member* member, int weight, int64_t nanoseconds, kgate_stop* stop) {
-  if (member == nullptr || member->member.inside()) return wrong_side(member);
+  if (!is_outside(member)) return wrong_side(member);
   return guarded([&]() -> int {
     kgate::gate::member& m = member->member;
     if (nanoseconds == KGATE_FOREVER && stop == nullptr) {
@@ -137,6 +167,17 @@ int kgate_enter_within(kgate_member* member, int weight, int64_t nanoseconds, kg
     const bool got = stop == nullptr ? m.try_enter_for(std::chrono::nanoseconds(nanoseconds), weight)
                                      : m.try_enter_for(token_of(stop), std::chrono::nanoseconds(nanoseconds), weight);
     return got ? KGATE_OK : gave_up(stop);
+  });
+}
+int kgate_enter_begin(kgate_member* member, int weight, int64_t nanoseconds, kgate_stop* stop, kgate_wait** wait) {
+  if (wait == nullptr) return failed(KGATE_INVALID);
+  *wait = nullptr;
+  if (!is_outside(member)) return wrong_side(member);
+  return guarded([&]() -> int {
+    if (member->member.try_enter(weight)) return KGATE_OK;
+    if (nanoseconds <= 0) return failed(KGATE_TIMED_OUT);
+    *wait = new entering(*member, weight, nanoseconds, stop);
+    return KGATE_WAITING;
   });
 }
 int kgate_leave(kgate_member* member) {

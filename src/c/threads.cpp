@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "c/border.hpp"
+#include "kgate/acquire_event.hpp"
 #include "kgate/semaphore.hpp"
 #include "kgate/slots.hpp"
 
@@ -19,6 +20,42 @@ struct kgate_slots {
 namespace {
 
 bool weight_fits(std::ptrdiff_t permits) { return permits >= 1 && permits <= kgate::semaphore::max(); }
+
+/// A wait for permits.
+class acquiring final : public kgate_wait {
+ public:
+  acquiring(kgate_semaphore& semaphore, std::ptrdiff_t permits, std::int64_t nanoseconds, const kgate_stop* stop)
+      : event_(semaphore.permits, std::chrono::nanoseconds(nanoseconds), permits), canceller_(event_, stop) {}
+  int descriptor() const noexcept override { return event_.descriptor(); }
+  bool ended() const noexcept override { return event_.ended(); }
+  void cancel() noexcept override { canceller_.cancel(); }
+  int finish() override { return event_.take().forget() > 0 ? KGATE_OK : canceller_.gave_up(); }
+
+ private:
+  kgate::acquire_event event_;
+  canceller<kgate::acquire_event> canceller_;
+};
+
+/// A wait for a slot.
+class taking_slot final : public kgate_wait {
+ public:
+  taking_slot(kgate_slots& slots, std::ptrdiff_t& slot, std::int64_t nanoseconds, const kgate_stop* stop)
+      : slot_(slot), event_(slots.slots, std::chrono::nanoseconds(nanoseconds)), canceller_(event_, stop) {}
+  int descriptor() const noexcept override { return event_.descriptor(); }
+  bool ended() const noexcept override { return event_.ended(); }
+  void cancel() noexcept override { canceller_.cancel(); }
+  int finish() override {
+    kgate::slot got = event_.take();
+    if (!got) return canceller_.gave_up();
+    slot_ = got.forget();
+    return KGATE_OK;
+  }
+
+ private:
+  std::ptrdiff_t& slot_;
+  kgate::slot_event event_;
+  canceller<kgate::slot_event> canceller_;
+};
 
 /// Why the semaphore let nobody in within the limits.
 int refusal(const kgate_semaphore& s, std::ptrdiff_t permits, const kgate_stop* stop) {
@@ -53,6 +90,17 @@ int kgate_acquire_within(kgate_semaphore* semaphore, ptrdiff_t permits, int64_t 
     const bool got = nanoseconds > 0 &&
                      semaphore->permits.try_acquire_for(token_of(stop), std::chrono::nanoseconds(nanoseconds), permits);
     return got ? KGATE_OK : refusal(*semaphore, permits, stop);
+  });
+}
+int kgate_acquire_begin(kgate_semaphore* semaphore, ptrdiff_t permits, int64_t nanoseconds, kgate_stop* stop,
+                        kgate_wait** wait) {
+  if (semaphore == nullptr || wait == nullptr || !weight_fits(permits)) return failed(KGATE_INVALID);
+  *wait = nullptr;
+  if (semaphore->permits.try_acquire(permits)) return KGATE_OK;
+  return guarded([&]() -> int {
+    if (nanoseconds <= 0) return refusal(*semaphore, permits, stop);
+    *wait = new acquiring(*semaphore, permits, nanoseconds, stop);
+    return KGATE_WAITING;
   });
 }
 int kgate_release(kgate_semaphore* semaphore, ptrdiff_t permits) {
@@ -106,6 +154,20 @@ int kgate_slots_acquire_within(kgate_slots* slots, ptrdiff_t* slot, int64_t nano
     if (!got) return slots->slots.closed() ? failed(KGATE_CLOSED) : gave_up(stop);
     *slot = *got;
     return KGATE_OK;
+  });
+}
+int kgate_slots_acquire_begin(kgate_slots* slots, ptrdiff_t* slot, int64_t nanoseconds, kgate_stop* stop,
+                              kgate_wait** wait) {
+  if (slots == nullptr || slot == nullptr || wait == nullptr) return failed(KGATE_INVALID);
+  *wait = nullptr;
+  return guarded([&]() -> int {
+    if (const std::optional<std::ptrdiff_t> got = slots->slots.try_acquire()) {
+      *slot = *got;
+      return KGATE_OK;
+    }
+    if (nanoseconds <= 0) return slots->slots.closed() ? failed(KGATE_CLOSED) : gave_up(stop);
+    *wait = new taking_slot(*slots, *slot, nanoseconds, stop);
+    return KGATE_WAITING;
   });
 }
 int kgate_slots_release(kgate_slots* slots, ptrdiff_t slot) {

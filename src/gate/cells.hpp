@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <ctime>
+#include <limits>
 #include <vector>
 
 #include "gate/layout.hpp"
@@ -24,8 +25,10 @@ inline long shared_futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t ex
   return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, expected, timeout, nullptr, 0);
 }
 
+/// Wakes all that sleep on a bell: beside its member a thread of suspended_waiters may be on its way out of the kernel.
 inline void shared_futex_wake(std::atomic<std::uint32_t>& word) {
-  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  constexpr int all = std::numeric_limits<int>::max();
+  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, all, nullptr, nullptr, 0);
 }
 
 class mapped_cells {

@@ -94,25 +94,31 @@ class waiting_cells : public mapped_cells {
       : mapped_cells(cells), watch_(watch), how_(how), began_(began) {}
 
   bool sleep(unsigned i, const watch_set& ahead) {
+    const std::int64_t most = sleep_limit(i, ahead);
+    if (most == 0) return false;
+    timed_sleep(map().lines[i].bell, bell_listens | bell_asleep, most);
+    return !is_over(now_ns());
+  }
+  /// How long member i may sleep; 0 if it is to give up.
+  std::int64_t sleep_limit(unsigned i, const watch_set& ahead) {
     const bool head = link_of(i).before() >= members();
     if (how_.progress != nullptr) how_.progress(how_.progress_argument, protocol<mapped_cells>(*this).position(i));
     if (head && !seems_sound(map())) return give_up(entry::damaged);
     if (locks().lost() != 0) return give_up(entry::lost);
     const std::int64_t now = now_ns();
-    if (is_over(now)) return false;
-    std::int64_t nap = how_.progress != nullptr ? progress_ns : forever;
+    if (is_over(now)) return 0;
+    std::int64_t most = how_.progress != nullptr ? progress_ns : forever;
     if (!ahead.complete || watch_.watch(i, ahead.processes) == death_watch::answer::impossible)
-      nap = std::min(nap, tick_ns(head, now - began_));
-    if (how_.deadline_ns != forever) nap = std::min(nap, how_.deadline_ns - now);
-    timed_sleep(map().lines[i].bell, bell_listens | bell_asleep, nap);
-    return !is_over(now_ns());
+      most = std::min(most, tick_ns(head, now - began_));
+    if (how_.deadline_ns != forever) most = std::min(most, how_.deadline_ns - now);
+    return most;
   }
   entry why() const { return why_; }
 
  private:
-  bool give_up(entry why) {
+  std::int64_t give_up(entry why) {
     why_ = why;
-    return false;
+    return 0;
   }
   bool is_over(std::int64_t now) {
     if (how_.cancelled != nullptr && how_.cancelled->load())
@@ -252,18 +258,18 @@ void core::look_for_room(int weight) {
   }
 }
 
-entry core::enter(membership& m, int weight, const wait_options& how, word& became) {
+/// How it ended, or nothing: it is queued.
+std::optional<entry> core::request(membership& m, int weight, bool may_queue, word& became) {
   became = {};
   m.out = m.out.with_weight(weight);
-  if (how.spins_first) look_for_room(weight);
   for (int tries = 0;; ++tries) {
-    switch (protocol_.request(m.number, m.out, how.deadline_ns != 0, became)) {
+    switch (protocol_.request(m.number, m.out, may_queue, became)) {
       case outcome::entered:
         return entered_now(m);
       case outcome::retired:
         return entry::removed;
       case outcome::queued:
-        return wait(m, how);
+        return std::nullopt;
       case outcome::refused:
         // Nobody need be waiting, so nobody need have noticed that a holder died.
         if (tries > 0 || heal_all() == 0) return entry::timed_out;
@@ -271,9 +277,15 @@ entry core::enter(membership& m, int weight, const wait_options& how, word& beca
   }
 }
 
+entry core::enter(membership& m, int weight, const wait_options& how, word& became) {
+  if (how.spins_first) look_for_room(weight);
+  if (const std::optional<entry> at_once = request(m, weight, how.deadline_ns != 0, became)) return *at_once;
+  return wait(m, how);
+}
+
 /// Spins for a grant, or for a free permit where nobody grants it.
 void core::spin_at_head(unsigned i) {
-  for (int spin = 0; spin < spins_next && cells_.state_of(i).where() == kind::waits; ++spin) {
+  for (int spin = 0; spin < spins_next && waits(i); ++spin) {
     cpu_relax();
     // Rarely enough not to take the cache line away from those that use it.
     if (spin % 64 == 63 && cells_.word().free() > 0) protocol_.advance();
@@ -283,21 +295,19 @@ void core::spin_at_head(unsigned i) {
 /// Sleeps until it is woken for a grant or for a free permit, and not much longer than `for_ns`: nobody is watched yet.
 void core::doze(unsigned i, const wait_options& how, std::int64_t for_ns) {
   auto& bell = cells_.map().lines[i].bell;
-  const auto waits = [&] { return cells_.state_of(i).where() == kind::waits; };
-  const auto next = [&] { return cells_.link_of(i).before() >= cells_.members(); };
   std::int64_t until_ns = 0;  // the clock is not read for those that are woken by their grant
-  while (waits()) {
+  while (waits(i)) {
     bell.store(bell_asleep);
     const word w = cells_.word();
     const bool over = w.operation() == op::retired || (how.cancelled != nullptr && how.cancelled->load());
-    if (w.free() > 0 && !w.closed() && next()) {
+    if (w.free() > 0 && !w.closed() && is_head(i)) {
       protocol_.advance();
-      if (!waits()) break;
+      if (!waits(i)) break;
     }
-    if (over || !waits() || !timed_sleep(bell, bell_asleep, until_ns == 0 ? for_ns : until_ns - now_ns())) break;
-    if (!waits()) break;
+    if (over || !waits(i) || !timed_sleep(bell, bell_asleep, until_ns == 0 ? for_ns : until_ns - now_ns())) break;
+    if (!waits(i)) break;
     if (until_ns == 0) until_ns = now_ns() + for_ns;
-    if (!next()) continue;
+    if (!is_head(i)) continue;
     bell.store(0);  // whoever grants need not wake it
     spin_at_head(i);
   }
@@ -332,13 +342,16 @@ void core::heal_holders_at_times(std::uint64_t now_ns) {
   heal_holders();
 }
 
+void core::begin_to_wait(const membership& m) {
+  const std::uint64_t queued = wall_coarse_ns();
+  cells_.map().lines[m.number].queued_ns.store(queued, std::memory_order_relaxed);
+  heal_holders_at_times(queued);
+}
+
 entry core::wait(membership& m, const wait_options& how) {
   const unsigned i = m.number;
-  const std::uint64_t queued = wall_coarse_ns();
-  cells_.map().lines[i].queued_ns.store(queued, std::memory_order_relaxed);
-  heal_holders_at_times(queued);
-  if (cells_.link_of(i).before() >= cells_.members() &&
-      (how.deadline_ns == forever || how.deadline_ns - now_ns() > spinning_ns)) {
+  begin_to_wait(m);
+  if (is_head(i) && (how.deadline_ns == forever || how.deadline_ns - now_ns() > spinning_ns)) {
     const word before = cells_.word();
     spin_at_head(i);
     if (cells_.word() == before) heal_holders();  // nothing moves: they may have died before anybody waited
@@ -347,14 +360,21 @@ entry core::wait(membership& m, const wait_options& how) {
     protocol_.nudge_behind(i);
     return entered_now(m);
   }
-  const std::int64_t began = now_ns();
-  waiting_cells waiting(cells_, watch_, how, began);
+  waiting_cells waiting(cells_, watch_, how, now_ns());
   protocol<waiting_cells> sleeper(waiting);
   const bool over = sleeper.wait(i);
+  stop_sleeping(i);
+  return over ? ended(m) : give_up(m, waiting.why());
+}
+
+void core::stop_sleeping(unsigned i) {
   watch_.forget(i);
   cells_.map().lines[i].bell.store(0, std::memory_order_relaxed);
-  if (!over) return give_up(m, waiting.why());
-  const state now = cells_.state_of(i);
+}
+
+/// How the wait of a member ended that is no longer queued, or whose gate is retired.
+entry core::ended(membership& m) {
+  const state now = cells_.state_of(m.number);
   if (now == m.inside()) return entered_now(m);
   if (now == m.out.at(kind::waits)) return give_up(m, entry::removed);
   // Refused at the head of the queue, dismissed, or something that no participant writes (G8).
@@ -362,6 +382,59 @@ entry core::wait(membership& m, const wait_options& how) {
   m.out = m.out.next_passage();
   if (!is_out) return entry::damaged;
   return m.out.weight() > slots() ? entry::too_heavy : entry::cancelled;
+}
+
+std::optional<entry> core::begin(suspended_wait& s, int weight, word& became) {
+  if (const std::optional<entry> at_once = request(s.member, weight, true, became)) return at_once;
+  begin_to_wait(s.member);
+  if (is_head(s.member.number)) heal_holders();
+  s.began_ns = now_ns();
+  s.seen = cells_.word();
+  s.wake_at_ns = s.began_ns + dozing_ns(cells_.members(), 0);
+  return std::nullopt;
+}
+
+/// Whether a suspended wait need not watch anybody yet: as doze(), for one that is woken.
+bool core::dozes_on(suspended_wait& s, std::int64_t now) {
+  const unsigned i = s.member.number;
+  s.asleep = bell_asleep;
+  cells_.map().lines[i].bell.store(bell_asleep);
+  const word w = cells_.word();
+  if (w.free() > 0 && !w.closed() && is_head(i)) protocol_.advance();
+  if (!waits(i) || w.operation() == op::retired || now >= s.how.deadline_ns) return false;
+  if (now >= s.wake_at_ns) {
+    if (w == s.seen || now - s.began_ns >= dozing_most_ns) return false;
+    heal_holders_at_times(wall_coarse_ns());
+    s.seen = w;
+    s.wake_at_ns = now + dozing_ns(cells_.members(), 0);
+  }
+  s.wake_at_ns = std::min(s.wake_at_ns, s.how.deadline_ns);
+  return true;
+}
+
+std::optional<entry> core::proceed(suspended_wait& s) {
+  const unsigned i = s.member.number;
+  const std::int64_t now = now_ns();
+  s.dozes = s.dozes && dozes_on(s, now);
+  if (s.dozes) return std::nullopt;
+  waiting_cells waiting(cells_, watch_, s.how, s.began_ns);
+  protocol<waiting_cells> sleeper(waiting);
+  mapped_cells::watch_set ahead;
+  if (!sleeper.falls_asleep(i, ahead)) {
+    sleeper.nudge_behind(i);
+    stop_sleeping(i);
+    return ended(s.member);
+  }
+  const std::int64_t most = waiting.sleep_limit(i, ahead);
+  if (most == 0) return withdraw(s, waiting.why());
+  s.asleep = bell_listens | bell_asleep;
+  s.wake_at_ns = most == forever ? forever : now_ns() + most;
+  return std::nullopt;
+}
+
+entry core::withdraw(suspended_wait& s, entry why) {
+  stop_sleeping(s.member.number);
+  return give_up(s.member, why);
 }
 
 entry core::give_up(membership& m, entry why) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,17 @@ struct membership {
   state out{};
 
   state inside() const { return out.at(kind::in); }
+};
+
+/// A wait for which no thread sleeps: core::proceed takes it on whenever its bell has rung or its time has come.
+struct suspended_wait {
+  membership member;
+  wait_options how;
+  std::int64_t began_ns = 0;
+  std::int64_t wake_at_ns = forever;  ///< on the monotonic clock
+  std::uint32_t asleep = 0;           ///< what its bell is while there is nothing to do
+  bool dozes = true;                  ///< watches nobody yet
+  word seen{};                        ///< W when it began to doze
 };
 
 /// A member inside or waiting, as shown to users.
@@ -101,6 +113,12 @@ class core {
   /// The member asks for `weight` permits and waits as long as `how` allows. `became` is what W was made by the member
   /// itself, or 0: the guess with which its next operation begins.
   entry enter(membership& m, int weight, const wait_options& how, word& became);
+  /// The same without waiting: nothing if it is queued. Then proceed() is next, at once.
+  std::optional<entry> begin(suspended_wait& s, int weight, word& became);
+  /// How the wait has ended, or nothing: then it sleeps on the member's bell.
+  std::optional<entry> proceed(suspended_wait& s);
+  /// Ends a wait that has not ended, because of `why`; but it may have been granted.
+  entry withdraw(suspended_wait& s, entry why);
   void leave(membership& m, word& became);
   /// Grants the waiters that may enter: after a leave that saw one.
   void advance() { protocol_.advance(); }
@@ -150,13 +168,20 @@ class core {
  private:
   bool join_once(std::string_view command, lock_opening& opening, membership& out, int& error);
   bool take_number(unsigned i, std::string_view command, lock_opening& opening, membership& out, int& error);
+  std::optional<entry> request(membership& m, int weight, bool may_queue, word& became);
   void look_for_room(int weight);
   void spin_at_head(unsigned i);
   void heal_holders();
   void heal_holders_at_times(std::uint64_t now_ns);
   void doze(unsigned i, const wait_options& how, std::int64_t for_ns);
   bool doze_while_it_moves(const membership& m, const wait_options& how);
+  bool dozes_on(suspended_wait& s, std::int64_t now);
+  bool waits(unsigned i) const { return cells_.state_of(i).where() == kind::waits; }
+  bool is_head(unsigned i) const { return cells_.link_of(i).before() >= cells_.members(); }
+  void begin_to_wait(const membership& m);
   entry wait(membership& m, const wait_options& how);
+  entry ended(membership& m);
+  void stop_sleeping(unsigned i);
   entry give_up(membership& m, entry why);
   entry entered_now(const membership& m);
   outcome set_limit(membership& m, int slots, bool paused);

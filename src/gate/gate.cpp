@@ -6,65 +6,11 @@
 #include <limits>
 #include <utility>
 
-#include "gate/core.hpp"
-#include "gate/process_memory.hpp"
+#include "gate/shared.hpp"
 
 namespace kgate {
 
 using namespace detail::gates;
-
-/// What the members and permits of one gate object have in common. A few memberships that are not in use are kept,
-/// since joining costs system calls.
-struct gate::shared {
-  process_memory memory{members_max};  ///< what members remember of W; a forked child finds it cleared
-  detail::gates::core core;
-  std::string name;
-  std::string command;
-  std::mutex mutex;
-  std::vector<membership> spare;
-
-  shared() = default;
-  shared(const shared&) = delete;
-  shared& operator=(const shared&) = delete;
-  ~shared() {
-    if (!memory.is_ours()) core.disown();
-  }
-
-  /// A child made by fork has its parent's objects, and must not act in its parent's name.
-  void expect_ours() const {
-    if (!memory.is_ours())
-      throw gate_error({gate_errc::forked,
-                        "gate '" + name + "' was opened by the process that forked this one; open it again here"});
-  }
-  membership take() {
-    expect_ours();
-    const std::lock_guard guard(mutex);
-    membership mine;
-    if (!spare.empty()) {
-      mine = spare.back();
-      spare.pop_back();
-    } else if (const gate_failure failure = core.join(command, mine)) {
-      throw gate_error(failure);
-    }
-    return mine;
-  }
-  void give_back(const membership& mine) noexcept {
-    const std::lock_guard guard(mutex);
-    if (spare.size() < spare.capacity())
-      spare.push_back(mine);
-    else
-      core.part(mine);
-  }
-  [[noreturn]] void damaged() const {
-    throw gate_error({gate_errc::damaged, "gate '" + name + "' is damaged; run `kgate doctor -n " + name + "`"});
-  }
-  int slots() const {
-    expect_ours();
-    const int there = core.slots();
-    if (there == 0) damaged();
-    return there;
-  }
-};
 
 namespace {
 
@@ -239,23 +185,33 @@ bool gate::member::enter_until_stopped(std::stop_token stop, std::int64_t deadli
   return enter_until(deadline_ns, weight, &cancelled);
 }
 
-bool gate::member::enter_until(std::int64_t deadline_ns, int weight, const std::atomic<bool>* cancelled) {
+void gate::member::prepare_to_enter(int weight) {
   KGATE_EXPECTS(!inside_, "a member that is inside cannot enter");
   owner_->expect_ours();
   if (const int slots = owner_->slots(); weight < 1 || weight > slots)
     throw gate_error({gate_errc::bad_slots,
                       "a weight of " + std::to_string(weight) + " at a gate with " + std::to_string(slots) + " slots"});
+  *guess_ = 0;  // an exception leaves none behind
+}
+
+bool gate::member::enter_until(std::int64_t deadline_ns, int weight, const std::atomic<bool>* cancelled) {
+  prepare_to_enter(weight);
   wait_options how;
   how.deadline_ns = deadline_ns;
   how.spins_first = deadline_ns == forever;
   how.cancelled = cancelled;
   word became;
   membership mine{number_, out_};
-  *guess_ = 0;  // an exception leaves none behind
   const entry result = owner_->core.enter(mine, weight, how, became);
-  out_ = mine.out;
+  return settle(result, cancelled != nullptr && cancelled->load(), mine.out, became);
+}
+
+/// Keeps how an attempt to enter ended: whether it is inside.
+bool gate::member::settle(entry result, bool by_caller, detail::gates::state out, word became) {
+  const int weight = out.weight();
+  out_ = out;
   // Not by its own stop token: somebody took it out of the queue, which a caller that waits for ever must learn.
-  if (result == entry::cancelled && (cancelled == nullptr || !cancelled->load()))
+  if (result == entry::cancelled && !by_caller)
     throw gate_error({gate_errc::cancelled, "a waiter at gate '" + owner_->name + "' was cancelled by somebody" +
                                                 (weight > 1 ? ", or refused while the gate was smaller" : "")});
   inside_ = is_inside(result, owner_->name, owner_->core);

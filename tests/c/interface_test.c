@@ -2,6 +2,7 @@
 /* Every call of kgate.h from C, with every code it can return; fork, pthread_cancel and killed holders. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,12 +48,12 @@ static void sleep_for(int64_t nanoseconds) {
 
 static void texts(void) {
   CHECK(strchr(kgate_version(), '.') != NULL);
-  for (int code = KGATE_OK; code <= KGATE_CANCELLED; ++code) {
+  for (int code = KGATE_OK; code <= KGATE_WAITING; ++code) {
     CHECK(strlen(kgate_result_text(code)) > 3);
     CHECK(strcmp(kgate_result_text(code), "unknown result") != 0);
   }
   CHECK(strcmp(kgate_result_text(-1), "unknown result") == 0);
-  CHECK(strcmp(kgate_result_text(KGATE_CANCELLED + 1), "unknown result") == 0);
+  CHECK(strcmp(kgate_result_text(KGATE_WAITING + 1), "unknown result") == 0);
 }
 
 static void gate_life(void) {
@@ -367,6 +368,139 @@ static int hold(const char* name) {
   return 0;
 }
 
+static int readable(const kgate_wait* wait, int milliseconds) {
+  struct pollfd watched = {kgate_wait_descriptor(wait), POLLIN, 0};
+  return poll(&watched, 1, milliseconds) == 1;
+}
+
+static void gate_waits_without_a_thread(void) {
+  kgate_gate* gate = open_gate("unblocked", 1);
+  kgate_member *a = join(gate), *b = join(gate), *c = join(gate);
+  kgate_wait *wait = NULL, *other = NULL;
+  CHECK(kgate_enter_begin(a, 1, KGATE_FOREVER, NULL, NULL) == KGATE_INVALID);
+  CHECK(kgate_enter_begin(NULL, 1, KGATE_FOREVER, NULL, &wait) == KGATE_INVALID);
+  CHECK(kgate_enter_begin(a, 2, KGATE_FOREVER, NULL, &wait) == KGATE_BAD_SLOTS);
+  OK(kgate_enter_begin(a, 1, KGATE_FOREVER, NULL, &wait));
+  CHECK(wait == NULL && kgate_inside(a));
+  CHECK(kgate_enter_begin(b, 1, 0, NULL, &wait) == KGATE_TIMED_OUT && wait == NULL);
+  CHECK(kgate_enter_begin(b, 1, KGATE_FOREVER, NULL, &wait) == KGATE_WAITING && wait != NULL);
+  CHECK(kgate_enter_begin(b, 1, KGATE_FOREVER, NULL, &other) == KGATE_INVALID && other == NULL);
+  CHECK(kgate_enter(b, 1) == KGATE_INVALID && kgate_leave(b) == KGATE_INVALID);
+  CHECK(kgate_wait_finish(wait) == KGATE_WAITING && !readable(wait, 0));
+  OK(kgate_leave(a));
+  CHECK(readable(wait, 20000));
+  OK(kgate_wait_finish(wait));
+  CHECK(kgate_inside(b));
+
+  CHECK(kgate_enter_begin(c, 1, 10 * millisecond, NULL, &wait) == KGATE_WAITING);
+  CHECK(readable(wait, 20000) && kgate_wait_finish(wait) == KGATE_TIMED_OUT);
+  CHECK(kgate_enter_begin(c, 1, KGATE_FOREVER, NULL, &wait) == KGATE_WAITING);
+  kgate_wait_cancel(wait);
+  CHECK(readable(wait, 0) && kgate_wait_finish(wait) == KGATE_STOPPED);
+  kgate_stop* stop = NULL;
+  OK(kgate_stop_create(&stop));
+  CHECK(kgate_enter_begin(c, 1, KGATE_FOREVER, stop, &wait) == KGATE_WAITING);
+  kgate_stop_request(stop);
+  CHECK(readable(wait, 0) && kgate_wait_finish(wait) == KGATE_STOPPED);
+  kgate_stop_destroy(stop);
+
+  CHECK(kgate_enter_begin(c, 1, KGATE_FOREVER, NULL, &wait) == KGATE_WAITING);
+  OK(kgate_leave(b));
+  CHECK(readable(wait, 20000));
+  kgate_wait_destroy(wait); /* goes back */
+  CHECK(!kgate_inside(c));
+  OK(kgate_enter_within(a, 1, 0, NULL));
+  CHECK(kgate_enter_begin(c, 1, KGATE_FOREVER, NULL, &wait) == KGATE_WAITING);
+  const pid_t child = fork();
+  if (child == 0) {
+    CHECK(kgate_wait_finish(wait) == KGATE_FORKED);
+    kgate_wait_cancel(wait);
+    kgate_wait_destroy(wait);
+    _exit(0);
+  }
+  CHECK(waits_for(child) == 0);
+  CHECK(kgate_wait_finish(wait) == KGATE_WAITING);
+  OK(kgate_gate_remove(gate, 1));
+  CHECK(readable(wait, 20000) && kgate_wait_finish(wait) == KGATE_REMOVED);
+  kgate_part(a);
+  kgate_part(b);
+  kgate_part(c);
+  kgate_gate_close(gate);
+
+  gate = open_gate("parted", 1);
+  a = join(gate);
+  b = join(gate);
+  OK(kgate_enter(a, 1));
+  CHECK(kgate_enter_begin(b, 1, KGATE_FOREVER, NULL, &wait) == KGATE_WAITING);
+  kgate_part(b); /* ends its wait as well */
+  kgate_part(a);
+  OK(kgate_gate_remove(gate, 0));
+  kgate_gate_close(gate);
+}
+
+static void threads_wait_without_a_thread(void) {
+  kgate_semaphore* semaphore = NULL;
+  kgate_slots* slots = NULL;
+  kgate_wait* wait = NULL;
+  ptrdiff_t first = -1, second = -1;
+  OK(kgate_semaphore_create(&semaphore, 2));
+  CHECK(kgate_acquire_begin(NULL, 1, KGATE_FOREVER, NULL, &wait) == KGATE_INVALID);
+  CHECK(kgate_acquire_begin(semaphore, 0, KGATE_FOREVER, NULL, &wait) == KGATE_INVALID);
+  CHECK(kgate_acquire_begin(semaphore, 1, KGATE_FOREVER, NULL, NULL) == KGATE_INVALID);
+  OK(kgate_acquire_begin(semaphore, 2, KGATE_FOREVER, NULL, &wait));
+  CHECK(wait == NULL && kgate_semaphore_available(semaphore) == 0);
+  CHECK(kgate_acquire_begin(semaphore, 1, 0, NULL, &wait) == KGATE_TIMED_OUT);
+  CHECK(kgate_acquire_begin(semaphore, 2, KGATE_FOREVER, NULL, &wait) == KGATE_WAITING);
+  OK(kgate_release(semaphore, 1));
+  CHECK(kgate_wait_finish(wait) == KGATE_WAITING && !readable(wait, 0));
+  OK(kgate_release(semaphore, 1));
+  CHECK(readable(wait, 0));
+  OK(kgate_wait_finish(wait));
+  CHECK(kgate_acquire_begin(semaphore, 1, 10 * millisecond, NULL, &wait) == KGATE_WAITING);
+  CHECK(readable(wait, 20000) && kgate_wait_finish(wait) == KGATE_TIMED_OUT);
+  kgate_stop* stop = NULL;
+  OK(kgate_stop_create(&stop));
+  CHECK(kgate_acquire_begin(semaphore, 1, 3600 * 1000 * millisecond, stop, &wait) == KGATE_WAITING);
+  kgate_stop_request(stop);
+  CHECK(readable(wait, 0) && kgate_wait_finish(wait) == KGATE_STOPPED);
+  kgate_stop_destroy(stop);
+  CHECK(kgate_acquire_begin(semaphore, 1, KGATE_FOREVER, NULL, &wait) == KGATE_WAITING);
+  kgate_wait_destroy(wait);
+  CHECK(kgate_semaphore_waiters(semaphore) == 0);
+  CHECK(kgate_acquire_begin(semaphore, 1, KGATE_FOREVER, NULL, &wait) == KGATE_WAITING);
+  OK(kgate_release(semaphore, 1));
+  kgate_wait_destroy(wait); /* goes back */
+  CHECK(kgate_semaphore_available(semaphore) == 1);
+  CHECK(kgate_acquire_begin(semaphore, 2, KGATE_FOREVER, NULL, &wait) == KGATE_WAITING);
+  kgate_semaphore_close(semaphore);
+  CHECK(readable(wait, 0) && kgate_wait_finish(wait) == KGATE_CLOSED);
+  CHECK(kgate_acquire_begin(semaphore, 1, KGATE_FOREVER, NULL, &wait) == KGATE_WAITING);
+  CHECK(kgate_wait_finish(wait) == KGATE_CLOSED);
+  OK(kgate_release(semaphore, 1));
+  kgate_semaphore_destroy(semaphore);
+
+  OK(kgate_slots_create(&slots, 1));
+  CHECK(kgate_slots_acquire_begin(NULL, &first, KGATE_FOREVER, NULL, &wait) == KGATE_INVALID);
+  OK(kgate_slots_acquire_begin(slots, &first, KGATE_FOREVER, NULL, &wait));
+  CHECK(first == 0 && wait == NULL);
+  CHECK(kgate_slots_acquire_begin(slots, &second, 0, NULL, &wait) == KGATE_TIMED_OUT);
+  CHECK(kgate_slots_acquire_begin(slots, &second, 10 * millisecond, NULL, &wait) == KGATE_WAITING);
+  CHECK(readable(wait, 20000) && kgate_wait_finish(wait) == KGATE_TIMED_OUT && second == -1);
+  CHECK(kgate_slots_acquire_begin(slots, &second, KGATE_FOREVER, NULL, &wait) == KGATE_WAITING);
+  OK(kgate_slots_release(slots, first));
+  CHECK(readable(wait, 0));
+  OK(kgate_wait_finish(wait));
+  CHECK(second == 0);
+  OK(kgate_slots_release(slots, second));
+  kgate_slots_close(slots);
+  CHECK(kgate_slots_acquire_begin(slots, &second, 0, NULL, &wait) == KGATE_CLOSED);
+  kgate_slots_destroy(slots);
+
+  CHECK(kgate_wait_descriptor(NULL) == -1 && kgate_wait_finish(NULL) == KGATE_INVALID);
+  kgate_wait_cancel(NULL);
+  kgate_wait_destroy(NULL);
+}
+
 int main(int count, char** arguments) {
   if (count == 3 && strcmp(arguments[1], "hold") == 0) return hold(arguments[2]);
   char directory[] = "/tmp/kgate-c-XXXXXX";
@@ -381,6 +515,8 @@ int main(int count, char** arguments) {
   killed_holder_is_healed();
   cancel_waits_for_the_end();
   threads_share();
+  gate_waits_without_a_thread();
+  threads_wait_without_a_thread();
   char command[64];
   snprintf(command, sizeof command, "rm -rf %s", directory);
   CHECK(system(command) == 0);

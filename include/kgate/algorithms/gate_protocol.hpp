@@ -218,20 +218,25 @@ class protocol {
   }
 
   /// Queued member i sleeps until it is granted or refused or the gate is retired: true; or until c.sleep() says
-  /// that it
-  /// is to give up: false, and abandon() is next.
+  /// that it is to give up: false, and abandon() is next.
   bool wait(unsigned i) {
+    typename Cells::watch_set ahead{};
+    while (falls_asleep(i, ahead))
+      if (!c.sleep(i, ahead)) return false;
+    nudge_behind(i);
+    return true;
+  }
+
+  /// What wait() does between two sleeps. True: queued member i is asleep; when its bell has rung or a process of
+  /// `ahead` has died, this is next. False: it is no longer queued or the gate is retired, and nudge_behind() is next.
+  bool falls_asleep(unsigned i, typename Cells::watch_set& ahead) {
     for (;;) {
       c.live(12);
       c.listen(i);
-      const typename Cells::watch_set ahead = c.call([&] { return look(i); });
-      if (!waits(i)) break;
-      if (!c.fall_asleep(i)) continue;
-      if (!waits(i)) break;
-      if (!c.sleep(i, ahead)) return false;
+      ahead = c.call([&] { return look(i); });
+      if (!waits(i)) return false;
+      if (c.fall_asleep(i)) return waits(i);
     }
-    nudge_behind(i);
-    return true;
   }
 
   /// Member i is no longer queued, without having been in wait(): the one behind it has lost the one that it watched

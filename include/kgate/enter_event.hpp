@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// kgate::enter_event: a place in the queue of a gate as a file descriptor, for any event loop.
+///
+/// @code
+///   kgate::enter_event turn(gpus);                     // queues up
+///   loop.watch_readable(turn.descriptor());            // epoll, poll, libuv, ...
+///   if (turn.ended()) kgate::gate::permit inside = turn.take().value();
+/// @endcode
+///
+/// Link kgate::gate. A thread of the library sleeps for up to 127 such waiters of a gate object.
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "kgate/gate.hpp"
+
+namespace kgate {
+
+namespace detail::gates {
+
+/// A member's request that no thread of the program waits for: what event loops and coroutines have in common. The
+/// member is used by nothing else until finish().
+class suspended_entry {
+ public:
+  suspended_entry(const suspended_entry&) = delete;
+  suspended_entry& operator=(const suspended_entry&) = delete;
+
+  /// Whether the wait has ended. It stays so.
+  bool ended() const noexcept;
+  /// Ends the wait, if it has not ended.
+  void cancel() noexcept;
+  /// Once it has ended: true if the member is inside, false if it gave up. Throws gate_error, as entering does.
+  bool finish();
+
+ protected:
+  explicit suspended_entry(gate::member& member);
+  /// Ends the wait without on_end(); a member that got inside leaves, unless finish() was called.
+  virtual ~suspended_entry();
+
+  /// Queues up, or enters at once. Later on_end() follows, or it has ended when this returns.
+  /// @throws gate_error
+  void begin(int weight, std::chrono::nanoseconds limit);
+  /// The wait has ended, in whatever thread; under a lock, so it must not use the gate. True: resume() is to follow.
+  virtual bool on_end() noexcept = 0;
+  /// Without the lock. Nothing of this object is touched afterwards.
+  virtual void resume() noexcept {}
+
+ private:
+  struct record;
+
+  gate::member* member_;
+  std::unique_ptr<record> record_;
+};
+
+/// One with a descriptor that becomes readable when the wait has ended, and stays so.
+class event_entry final : public suspended_entry {
+ public:
+  /// @throws gate_error, also if there is no descriptor to be had
+  event_entry(gate::member& member, int weight, std::chrono::nanoseconds limit);
+  ~event_entry() override;
+  int descriptor() const noexcept { return descriptor_; }
+
+ private:
+  bool on_end() noexcept override;
+
+  int descriptor_;
+};
+
+}  // namespace detail::gates
+
+/// A request for `weight` permits of a gate that no thread waits for. Its descriptor (an eventfd) becomes readable when
+/// the wait has ended, and stays so. Not copyable, not movable; one thread may use it at a time.
+class enter_event {
+ public:
+  /// Enters if it can, else queues up, for ever or until the time is over. Throws gate_error.
+  explicit enter_event(gate& at, int weight = 1) : enter_event(at, weight, std::chrono::nanoseconds::max()) {}
+  template <class Rep, class Period>
+  enter_event(gate& at, std::chrono::duration<Rep, Period> limit, int weight = 1)
+      : enter_event(at, weight, detail::gates::saturated(limit)) {}
+
+  /// Readable once the wait has ended. Not to be read from, written to or closed.
+  int descriptor() const noexcept { return entry_.descriptor(); }
+  bool ended() const noexcept { return entry_.ended(); }
+  /// Ends the wait, if it has not ended.
+  void cancel() noexcept { entry_.cancel(); }
+  /// The permit, once; nothing if the wait was cancelled or its time is over. Only after it has ended, or the program
+  /// stops. Throws gate_error, as gate::enter does. Not taken, it goes back when this is destroyed.
+  [[nodiscard]] std::optional<gate::permit> take();
+
+ private:
+  enter_event(gate& at, int weight, std::chrono::nanoseconds limit)
+      : member_(std::make_unique<gate::member>(at.join())), entry_(*member_, weight, limit) {}
+
+  std::unique_ptr<gate::member> member_;
+  detail::gates::event_entry entry_;
+};
+
+}  // namespace kgate
