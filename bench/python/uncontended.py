@@ -7,9 +7,11 @@ usage: PYTHONPATH=build/release/python bench/python/uncontended.py [--require] [
 With --require the exit code is 1 if a gate costs more than three times as much as multiprocessing.Semaphore.
 """
 import argparse
+import contextlib
 import importlib.util
 import json
 import multiprocessing
+import os
 import statistics
 import sys
 import tempfile
@@ -54,9 +56,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         all_peers = [(name, passage(make), count) for name, make, count in peers(folder)]
         times = {name: [] for name, _, _ in all_peers}
-        for _ in range(options.rounds):
-            for name, once, count in all_peers:
-                times[name].append(timeit.timeit(once, number=count) / count * 1e9)
+        # portalocker 2.2.1, as Debian has it, prints what it tries.
+        with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
+            for _ in range(options.rounds):
+                for name, once, count in all_peers:
+                    times[name].append(timeit.timeit(once, number=count) / count * 1e9)
     floor = times["multiprocessing.Semaphore"]
     rows = [{"name": name, "nanoseconds": round(statistics.median(t), 1),
              "ratio": round(statistics.median(a / b for a, b in zip(t, floor)), 3)} for name, t in times.items()]

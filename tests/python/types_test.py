@@ -25,6 +25,12 @@ maybe: kgate.Permit | None = kgate.Gate("gpu").try_enter(weight=2)
 limited: float = kgate.limit("gpu", 4)(train)(3)
 same: float = kgate.Gate("gpu").limit(timeout=1)(train)(device=3)
 taken: bool = kgate.Semaphore(3).acquire(timeout=1.5, permits=2)
+
+async def later() -> int:
+    async with kgate.Gate("gpu").enter_async(timeout=1) as inside, kgate.Semaphore(3), kgate.Semaphore(2).acquire_async(2):
+        number: int = inside.slot
+    permit: kgate.Permit = await kgate.Gate("gpu").enter_async(2)
+    return number + permit.token
 """
 
 

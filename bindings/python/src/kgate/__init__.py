@@ -17,10 +17,12 @@ import functools
 import inspect
 import os
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any, Callable, ParamSpec, TypeVar
 
 from . import _native
-from ._native import Permit, Semaphore
+from ._asyncio import Entering, Lines, Pending
+from ._native import Permit
 
 __all__ = ["Gate", "Permit", "Semaphore", "Status", "Participant", "limit", "Error", "Closed", "TooHeavy", "BadName", "BadSlots",
            "NotFound", "NoPermission", "WrongSlots", "NotAGate", "Damaged", "BadFilesystem", "InUse", "TooMany", "Removed",
@@ -199,6 +201,20 @@ class Gate(_native.Gate):
         super().__init__(name, slots, directory=None if where is None else os.path.abspath(where), mode=mode,
                          group=-1 if group is None else group, overtake=overtake, command=command)
 
+    def enter_async(self, weight: int = 1, timeout: float | None = None) -> Entering[Permit]:
+        """For asyncio: `async with gate.enter_async() as slot`, or `permit = await gate.enter_async()`. TimeoutError if not in time;
+        a task that is cancelled gives its place back. The tasks of a loop stand in one line, in the order they came, and its first
+        in the queue of the gate."""
+        return Entering(self._lines, _at_least_one(weight, "weight"), timeout, Permit.release)
+
+    @functools.cached_property
+    def _lines(self) -> Lines[Permit]:
+        return Lines(self._begin_async, lambda permit, _: permit.release())
+
+    def _begin_async(self, weight: int) -> tuple[Permit, None] | tuple[None, Pending[Permit]]:
+        got = self._begin(weight)
+        return (got, None) if isinstance(got, Permit) else (None, got)
+
     def status(self) -> Status:
         """Who is inside and who waits, after healing dead members."""
         slots, free, healed, holders, waiters = self._status()
@@ -225,7 +241,38 @@ class Gate(_native.Gate):
         return f"kgate.Gate({self.name!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (type(self), self.name, self.directory, self._command), self.__dict__ or None
+        kept = {name: value for name, value in self.__dict__.items() if name != "_lines"}
+        return _reopened, (type(self), self.name, self.directory, self._command), kept or None
+
+
+class Semaphore(_native.Semaphore):
+    """At most so many threads and tasks at a time, in the order they came; `threading.BoundedSemaphore` that can be resized and
+    closed. With `with` it is for threads, with `async with` for tasks of asyncio."""
+
+    def acquire_async(self, permits: int = 1, timeout: float | None = None) -> Entering[bool]:
+        """For asyncio: `async with semaphore.acquire_async(2)` hands back at the end; after `await semaphore.acquire_async()` it is
+        for release() to do. TimeoutError if not in time. The tasks of a loop stand in one line, and its first in that of the threads."""
+        return Entering(self._lines, _at_least_one(permits, "permits"), timeout, lambda _: self.release(permits))
+
+    @functools.cached_property
+    def _lines(self) -> Lines[bool]:
+        return Lines(self._begin_async, lambda _, permits: self.release(permits))
+
+    def _begin_async(self, permits: int) -> tuple[bool, None] | tuple[None, Pending[bool]]:
+        got = self._begin(permits)
+        return (got, None) if isinstance(got, bool) else (None, got)
+
+    async def __aenter__(self) -> bool:
+        return await self.acquire_async()
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.release()
+
+
+def _at_least_one(number: int, what: str) -> int:
+    if number < 1:
+        raise ValueError(f"{what} must be at least 1")
+    return number
 
 
 def _reopened(kind: type[Gate], name: str, directory: str | None, command: str | None) -> Gate:

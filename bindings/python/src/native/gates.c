@@ -121,45 +121,87 @@ static void gate_keep(gate_object* self, kgate_member* member) {
   self->spare[self->spare_count++] = member;
 }
 
-/// Enters within a limit. A permit; None if `quietly` and not in time; null with an exception.
-static PyObject* gate_enter_within(gate_object* self, Py_ssize_t weight, int64_t nanoseconds, int quietly) {
-  if (weight < 1) {
-    PyErr_SetString(PyExc_ValueError, "weight must be at least 1");
+/// The permit of a member that is inside. If there is no memory for one, the member parts.
+static PyObject* gate_permit(gate_object* self, kgate_member* member, unsigned opened, int weight) {
+  permit_object* permit = PyObject_GC_New(permit_object, &permit_type);
+  if (permit == NULL) {
+    kgate_part(member);
     return NULL;
   }
-  if (weight > INT32_MAX) weight = INT32_MAX;  // more than any gate has, and refused as that
-  if (!gate_ready(self)) return NULL;
+  Py_INCREF(self);
+  permit->gate = self;
+  permit->member = member;
+  permit->process = this_process;
+  permit->opened = opened;
+  permit->slot = -1;
+  permit->weight = weight;
+  PyObject_GC_Track(permit);
+  return (PyObject*)permit;
+}
+/// A member that is not inside: for the next enter, if the gate is still the one it has joined.
+static void gate_return(gate_object* self, kgate_member* member, unsigned opened) {
+  if (self->gate != NULL && self->process == this_process && self->opened == opened)
+    gate_keep(self, member);
+  else
+    kgate_part(member);
+}
+
+/// The weight of a request; 0 with an exception if it is none.
+static int checked_weight(Py_ssize_t weight) {
+  if (weight < 1) {
+    PyErr_SetString(PyExc_ValueError, "weight must be at least 1");
+    return 0;
+  }
+  return weight > INT32_MAX ? INT32_MAX : (int)weight;  // more than any gate has, and refused as that
+}
+
+/// How a wait at a gate ended: a permit, or null with an exception.
+static PyObject* gate_ended(PyObject* of, kgate_member* member, int result, const wait_place* place) {
+  gate_object* self = (gate_object*)of;
+  if (result == KGATE_OK) return gate_permit(self, member, place->opened, (int)place->weight);
+  raise_error(result);
+  gate_return(self, member, place->opened);
+  return NULL;
+}
+static void gate_given_up(PyObject* of, kgate_member* member, const wait_place* place) {
+  gate_return((gate_object*)of, member, place->opened);
+}
+/// A permit if it is to be had at once, else a Wait: a place in the queue that blocks no thread.
+static PyObject* gate_begin(gate_object* self, PyObject* argument) {
+  const Py_ssize_t asked = PyNumber_AsSsize_t(argument, PyExc_OverflowError);
+  if (asked == -1 && PyErr_Occurred() != NULL) return NULL;
+  const int weight = checked_weight(asked);
+  if (weight == 0 || !gate_ready(self)) return NULL;
+  wait_place place = {.weight = weight, .opened = self->opened, .ended = gate_ended, .given_up = gate_given_up};
+  place.member = gate_member(self);
+  if (place.member == NULL) return NULL;
+  const int result = kgate_enter_begin(place.member, weight, KGATE_FOREVER, NULL, &place.wait);
+  return result == KGATE_WAITING ? make_wait((PyObject*)self, &place)
+                                 : gate_ended((PyObject*)self, place.member, result, &place);
+}
+
+/// Enters within a limit. A permit; None if `quietly` and not in time; null with an exception.
+static PyObject* gate_enter_within(gate_object* self, Py_ssize_t asked, int64_t nanoseconds, int quietly) {
+  const int weight = checked_weight(asked);
+  if (weight == 0 || !gate_ready(self)) return NULL;
   const unsigned opened = self->opened;
   wait_request w = {.weight = weight, .nanoseconds = nanoseconds};
   w.member = gate_member(self);
   if (w.member == NULL) return NULL;
-  w.result = kgate_enter_within(w.member, (int)weight, 0, NULL);
+  w.result = kgate_enter_within(w.member, weight, 0, NULL);
   if (w.result == KGATE_TIMED_OUT && nanoseconds != 0)
     w.result = wait_interruptibly(&w);
   else if (w.result != KGATE_OK)
     snprintf(w.text, sizeof w.text, "%s", kgate_last_error());
   if (w.result != KGATE_OK) {
-    if ((w.result == KGATE_TIMED_OUT || w.result == -1) && self->gate != NULL && self->opened == opened)
-      gate_keep(self, w.member);
+    if (w.result == KGATE_TIMED_OUT || w.result == -1)
+      gate_return(self, w.member, opened);
     else
       kgate_part(w.member);
     if (quietly && w.result == KGATE_TIMED_OUT) Py_RETURN_NONE;
     return raise_wait_error(&w);
   }
-  permit_object* permit = PyObject_GC_New(permit_object, &permit_type);
-  if (permit == NULL) {
-    kgate_part(w.member);
-    return NULL;
-  }
-  Py_INCREF(self);
-  permit->gate = self;
-  permit->member = w.member;
-  permit->process = this_process;
-  permit->opened = opened;
-  permit->slot = -1;
-  permit->weight = (int)weight;
-  PyObject_GC_Track(permit);
-  return (PyObject*)permit;
+  return gate_permit(self, w.member, opened, weight);
 }
 
 /// weight and timeout from positions or keywords.
@@ -283,6 +325,7 @@ static PyMethodDef gate_methods[] = {
     {"resize", (PyCFunction)gate_resize, METH_O, "resize(slots): changes how many may be inside"},
     {"remove", (PyCFunction)(void (*)(void))gate_remove, METH_VARARGS | METH_KEYWORDS,
      "remove(*, force=False): removes the gate; InUse if somebody is inside or waits"},
+    {"_begin", (PyCFunction)gate_begin, METH_O, NULL},
     {"_status", (PyCFunction)gate_status, METH_NOARGS, NULL},
     {"close", (PyCFunction)gate_close, METH_NOARGS,
      "close(): gives back what this object holds of the gate; the next use opens it again"},
@@ -314,10 +357,7 @@ static void permit_leave(permit_object* self) {
     return;
   }
   kgate_leave(member);
-  if (self->gate->gate != NULL && self->gate->opened == self->opened)
-    gate_keep(self->gate, member);
-  else
-    kgate_part(member);
+  gate_return(self->gate, member, self->opened);
 }
 static int permit_traverse(permit_object* self, visitproc visit, void* arg) {
   Py_VISIT(self->gate);

@@ -30,7 +30,7 @@ PyMODINIT_FUNC PyInit__native(void) {
   PyObject* module = PyModule_Create(&module_definition);
   if (module == NULL) return NULL;
   if (PyModule_AddType(module, &gate_type) != 0 || PyModule_AddType(module, &permit_type) != 0 ||
-      PyModule_AddType(module, &semaphore_type) != 0 ||
+      PyModule_AddType(module, &semaphore_type) != 0 || PyModule_AddType(module, &wait_type) != 0 ||
       PyModule_AddStringConstant(module, "version", kgate_version()) != 0) {
     Py_DECREF(module);
     return NULL;

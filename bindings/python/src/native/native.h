@@ -17,7 +17,7 @@
 extern PyObject* error_type;  ///< kgate.Error; its subclasses are chosen by code in Python
 extern pid_t this_process;    ///< kept by the hook that runs in a forked child
 
-extern PyTypeObject gate_type, permit_type, semaphore_type;
+extern PyTypeObject gate_type, permit_type, semaphore_type, wait_type;
 
 /// Raises the exception for a code, unless one is raised already. Null.
 PyObject* raise_code(int code, const char* text);
@@ -44,5 +44,20 @@ typedef struct {
 int wait_interruptibly(wait_request* w);
 /// Raises what a wait that took nothing deserves. Null.
 PyObject* raise_wait_error(const wait_request* w);
+
+/// A place in a queue that blocks no thread, and what becomes of it.
+typedef struct wait_place {
+  kgate_wait* wait;
+  kgate_member* member;  ///< of a gate's queue
+  Py_ssize_t weight;
+  unsigned opened;
+  /// The wait has ended with this result: what was got, or null with an exception.
+  PyObject* (*ended)(PyObject* of, kgate_member* member, int result, const struct wait_place* place);
+  /// The wait was given up, and has taken nothing.
+  void (*given_up)(PyObject* of, kgate_member* member, const struct wait_place* place);
+} wait_place;
+
+/// A kgate._native.Wait at the gate or semaphore `of`. Null with an exception, the wait given up.
+PyObject* make_wait(PyObject* of, const wait_place* place);
 
 #endif

@@ -70,6 +70,28 @@ static PyObject* semaphore_acquire(semaphore_object* self, PyObject* arguments, 
   }
   return semaphore_acquire_within(self, permits, blocking ? limit : 0);
 }
+/// How a wait ended: True, or null with an exception.
+static PyObject* semaphore_ended(PyObject* of, kgate_member* Py_UNUSED(member), int result, const wait_place* place) {
+  if (result != KGATE_OK) return raise_error(result);
+  ((semaphore_object*)of)->out += place->weight;
+  Py_RETURN_TRUE;
+}
+static void semaphore_given_up(PyObject* Py_UNUSED(of), kgate_member* Py_UNUSED(member),
+                               const wait_place* Py_UNUSED(place)) {}
+/// True if the permits are to be had at once, else a Wait.
+static PyObject* semaphore_begin(semaphore_object* self, PyObject* argument) {
+  const Py_ssize_t permits = PyNumber_AsSsize_t(argument, PyExc_OverflowError);
+  if (permits == -1 && PyErr_Occurred() != NULL) return NULL;
+  if (!semaphore_ready(self)) return NULL;
+  if (permits < 1) {
+    PyErr_SetString(PyExc_ValueError, "permits must be at least 1");
+    return NULL;
+  }
+  wait_place place = {.weight = permits, .ended = semaphore_ended, .given_up = semaphore_given_up};
+  const int result = kgate_acquire_begin(self->semaphore, permits, KGATE_FOREVER, NULL, &place.wait);
+  return result == KGATE_WAITING ? make_wait((PyObject*)self, &place)
+                                 : semaphore_ended((PyObject*)self, NULL, result, &place);
+}
 static PyObject* semaphore_release(semaphore_object* self, PyObject* arguments, PyObject* keywords) {
   static char* names[] = {"n", NULL};
   Py_ssize_t permits = 1;
@@ -133,6 +155,7 @@ static PyMethodDef semaphore_methods[] = {
      "release(n=1): hands back what was taken"},
     {"resize", (PyCFunction)semaphore_resize, METH_O, "resize(permits): changes how many may be inside"},
     {"close", (PyCFunction)semaphore_close, METH_NOARGS, "close(): refuses everybody who waits or comes; final"},
+    {"_begin", (PyCFunction)semaphore_begin, METH_O, NULL},
     {"__enter__", (PyCFunction)semaphore_enter, METH_NOARGS, NULL},
     {"__exit__", (PyCFunction)(void (*)(void))semaphore_exit, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL}};
@@ -141,7 +164,7 @@ static PyGetSetDef semaphore_properties[] = {
     {"available", (getter)semaphore_available, NULL, "how many permits are free", NULL},
     {"waiters", (getter)semaphore_waiters, NULL, "how many threads wait", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
-PyTypeObject semaphore_type = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "kgate.Semaphore",
+PyTypeObject semaphore_type = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "kgate._native.Semaphore",
                                .tp_basicsize = sizeof(semaphore_object),
                                .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                                .tp_new = PyType_GenericNew,

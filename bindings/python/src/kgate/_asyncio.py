@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waiting on asyncio without a thread for each waiter.
+
+The tasks of an event loop that wait at one gate or semaphore stand in a line here, in the order they came. The first of the line
+is in the queue of the gate, by a descriptor that the loop watches; the others are behind it, and cost their task and nothing
+else. So ten thousand tasks are one member of the gate, and one descriptor.
+"""
+from __future__ import annotations
+
+import asyncio
+import collections
+import os
+import weakref
+from types import TracebackType
+from typing import Callable, Generator, Generic, Protocol, TypeVar
+
+Got = TypeVar("Got")
+Got_co = TypeVar("Got_co", covariant=True)
+
+
+class Pending(Protocol[Got_co]):
+    """A place in a queue: _native.Wait, or what behaves like it."""
+
+    def fileno(self) -> int: ...
+    def finish(self) -> Got_co: ...
+    def cancel(self) -> None: ...
+
+
+class Line(Generic[Got]):
+    """The tasks of one loop that wait at one gate or semaphore."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, begin: Callable[[int], tuple[Got, None] | tuple[None, Pending[Got]]],
+                 give_back: Callable[[Got, int], object]) -> None:
+        self._loop, self._begin, self._give_back = loop, begin, give_back
+        self._waiting: collections.OrderedDict[asyncio.Future[Got], int] = collections.OrderedDict()
+        self._pending: Pending[Got] | None = None  # that of the first in line
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    async def enter(self, weight: int, timeout: float | None) -> Got:
+        if not self._waiting:
+            got, pending = self._begin(weight)
+            if pending is None:
+                return got  # type: ignore[return-value]
+            if timeout is not None and timeout <= 0:
+                pending.cancel()
+                raise TimeoutError("not in the time given")
+            self._watch(pending)
+        elif timeout is not None and timeout <= 0:
+            raise TimeoutError("not in the time given")
+        turn: asyncio.Future[Got] = self._loop.create_future()
+        self._waiting[turn] = weight
+        try:
+            async with asyncio.timeout(timeout):
+                return await turn
+        except BaseException:
+            self._leave(turn, weight)
+            raise
+
+    def _watch(self, pending: Pending[Got]) -> None:
+        self._pending = pending
+        self._loop.add_reader(pending.fileno(), self._ended)
+
+    def _unwatch(self) -> Pending[Got]:
+        pending = self._pending
+        assert pending is not None
+        self._loop.remove_reader(pending.fileno())
+        self._pending = None
+        return pending
+
+    def _ended(self) -> None:
+        """The first in line has got what it waits for, or an error."""
+        pending = self._unwatch()
+        turn, _ = self._waiting.popitem(last=False)
+        if turn.done():  # its task has been cancelled, and has not run since
+            pending.cancel()
+        else:
+            try:
+                turn.set_result(pending.finish())
+            except BaseException as error:
+                turn.set_exception(error)
+        self._serve()
+
+    def _serve(self) -> None:
+        """Puts the next in line into the queue, after all that get in at once."""
+        while self._waiting and self._pending is None:
+            turn, weight = next(iter(self._waiting.items()))
+            if not turn.done():
+                try:
+                    got, pending = self._begin(weight)
+                except BaseException as error:
+                    turn.set_exception(error)
+                else:
+                    if pending is not None:
+                        self._watch(pending)
+                        return
+                    turn.set_result(got)  # type: ignore[arg-type]
+            del self._waiting[turn]
+
+    def _leave(self, turn: asyncio.Future[Got], weight: int) -> None:
+        """The task has been cancelled, or its time is over: its place, or what it got at that very moment, goes back."""
+        if turn not in self._waiting:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self._give_back(turn.result(), weight)
+            return
+        first = next(iter(self._waiting)) is turn
+        del self._waiting[turn]
+        if first:
+            self._unwatch().cancel()
+            self._serve()
+
+
+class Lines(Generic[Got]):
+    """The line of each loop. A forked child has none of its parent's."""
+
+    def __init__(self, begin: Callable[[int], tuple[Got, None] | tuple[None, Pending[Got]]], give_back: Callable[[Got, int], object]) -> None:
+        self._begin, self._give_back = begin, give_back
+        self._process = os.getpid()
+        self._lines: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Line[Got]] = weakref.WeakKeyDictionary()
+
+    def here(self) -> Line[Got]:
+        loop = asyncio.get_running_loop()
+        if self._process != os.getpid():
+            self._process, self._lines = os.getpid(), weakref.WeakKeyDictionary()
+        line = self._lines.get(loop)
+        if line is None:
+            line = self._lines[loop] = Line(loop, self._begin, self._give_back)
+        return line
+
+
+class Entering(Generic[Got]):
+    """What enter_async() and acquire_async() return: to be awaited, or entered with `async with`, once."""
+
+    def __init__(self, lines: Lines[Got], weight: int, timeout: float | None, leave: Callable[[Got], object]) -> None:
+        self._lines, self._weight, self._timeout, self._leave = lines, weight, timeout, leave
+
+    def __await__(self) -> Generator[object, None, Got]:
+        return self._lines.here().enter(self._weight, self._timeout).__await__()
+
+    async def __aenter__(self) -> Got:
+        self._got = await self
+        return self._got
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._leave(self._got)

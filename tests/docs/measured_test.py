@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of README.md are those of the files that docs/measured/measure.py wrote.
+
+usage: measured_test.py ROOT
+"""
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path()
+
+
+class Measured(unittest.TestCase):
+    def test_every_figure_is_from_a_file(self):
+        import measure
+        for name, least in (("README.md", 3), ("docs/python.md", 4)):
+            text = (ROOT / name).read_text()
+            self.assertGreaterEqual(len(measure.CELL.findall(text)), least, name)
+            self.assertEqual(measure.filled(text), text, f"{name}: run docs/measured/measure.py --fill")
+
+    def test_another_figure_would_be_noticed(self):
+        import measure
+        self.assertNotEqual(measure.filled("99 <!-- python: kgate.Gate -->"), "99 <!-- python: kgate.Gate -->")
+
+
+if __name__ == "__main__":
+    ROOT = Path(sys.argv.pop(1)).resolve()
+    sys.path.insert(0, str(ROOT / "docs/measured"))
+    unittest.main(argv=[sys.argv[0], "-v"])

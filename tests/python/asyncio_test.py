@@ -1,0 +1,367 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kgate on asyncio: order, cancellation, errors, and what ten thousand waiters cost.
+
+usage: asyncio_test.py C_PROGRAM TOOL
+"""
+import asyncio
+import gc
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+import unittest
+from pathlib import Path
+
+import kgate
+
+FOLDER = C_PROGRAM = TOOL = ""
+
+
+def gate(name, slots=0, **options):
+    return kgate.Gate(name, slots, directory=FOLDER, **options)
+
+
+def program(text):
+    """A Python process of its own."""
+    text = "import asyncio, kgate, os, sys, time\ndef gate(*a): return kgate.Gate(*a, directory=%r)\n" % FOLDER + textwrap.dedent(text)
+    return subprocess.Popen([sys.executable, "-u", "-c", text], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
+
+
+def eventually(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError("it did not come about")
+        time.sleep(0.005)
+
+
+async def until(condition):
+    for _ in range(12000):
+        if condition():
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("it did not come about")
+
+
+def spent(pid):
+    """Threads of a process, clock ticks it has used, and how often any of its threads was put on a processor."""
+    ticks = switches = threads = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        threads += 1
+        fields = (task / "stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+        switches += sum(int(line.split()[1]) for line in (task / "status").read_text().split("\n") if "ctxt_switches" in line)
+    return threads, ticks, switches
+
+
+class Gates(unittest.IsolatedAsyncioTestCase):
+    async def test_entering_and_leaving(self):
+        g = gate("simple", 2)
+        async with g.enter_async() as slot, g.enter_async(timeout=60) as other:
+            self.assertEqual({int(slot), int(other)}, {0, 1})
+            self.assertEqual(g.status().free, 0)
+            with self.assertRaises(TimeoutError):
+                await g.enter_async(timeout=0)
+            with self.assertRaises(TimeoutError):
+                await g.enter_async(timeout=0.01)
+            with self.assertRaises(TimeoutError):
+                await asyncio.wait_for(g.enter_async().__aenter__(), 0.01)
+        permit = await g.enter_async(2)
+        self.assertEqual(permit.slots, (0, 1))
+        permit.release()
+        self.assertEqual((g.status().free, g.status().waiters), (2, ()))
+
+    async def test_order(self):
+        g = gate("order", 1)
+        order = []
+
+        async def work(i):
+            async with g.enter_async():
+                order.append(i)
+                await asyncio.sleep(0)
+
+        async with g.enter_async():
+            tasks = [asyncio.create_task(work(i)) for i in range(100)]
+            await asyncio.sleep(0.05)
+            self.assertEqual(len(g.status().waiters), 1)  # the first of the line stands for all
+        await asyncio.gather(*tasks)
+        self.assertEqual(order, list(range(100)))
+
+    async def test_cancelled_tasks_give_their_place_back(self):
+        g = gate("cancelled-tasks", 1)
+        inside = await g.enter_async()
+        order = []
+
+        async def work(i):
+            async with g.enter_async():
+                order.append(i)
+
+        tasks = [asyncio.create_task(work(i)) for i in range(6)]
+        await until(lambda: g.status().waiters)
+        for i in (0, 3, 5):  # the first in line, one of the middle, the last
+            tasks[i].cancel()
+        inside.release()
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+        self.assertEqual([isinstance(e, asyncio.CancelledError) for e in ended], [i in (0, 3, 5) for i in range(6)])
+        self.assertEqual(order, [1, 2, 4])
+        self.assertEqual((g.status().free, g.status().waiters), (1, ()))
+
+    async def test_cancelled_at_the_moment_of_the_grant(self):
+        g = gate("at-the-moment", 1)
+        for _ in range(200):
+            inside = await g.enter_async()
+            waiter = asyncio.create_task(g.enter_async().__aenter__())
+            await asyncio.sleep(0)
+            inside.release()
+            await asyncio.sleep(0)
+            waiter.cancel()
+            try:
+                (await waiter).release()
+            except asyncio.CancelledError:
+                pass
+        await until(lambda: g.status().free == 1)
+        self.assertEqual(g.status().waiters, ())
+
+    async def test_all_cancelled_at_once(self):
+        g = gate("all-at-once", 1)
+        async with g.enter_async():
+            tasks = [asyncio.create_task(g.enter_async(timeout=600).__aenter__()) for _ in range(1000)]
+            await asyncio.sleep(0.05)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            self.assertEqual(g.status().waiters, ())
+        async with g.enter_async(timeout=60):
+            pass
+
+    async def test_errors(self):
+        g = gate("errors", 2)
+        for wrong in (0, -1):
+            with self.assertRaises(ValueError):
+                g.enter_async(wrong)
+        with self.assertRaises(kgate.BadSlots):
+            await g.enter_async(3)
+        inside = await g.enter_async(2)
+        waits = [asyncio.create_task(g.enter_async().__aenter__()) for _ in range(3)]
+        await until(lambda: g.status().waiters)
+        subprocess.run([TOOL, "cancel", "-n", "errors", "-d", FOLDER, "--all"], check=True, timeout=60, stdout=subprocess.DEVNULL)
+        with self.assertRaises(kgate.Cancelled):
+            await waits[0]
+        gate("errors").remove(force=True)
+        for ended in await asyncio.gather(*waits[1:], return_exceptions=True):
+            self.assertIsInstance(ended, (kgate.Removed, kgate.NotFound))
+        inside.release()
+
+    async def test_with_threads_and_other_languages(self):
+        g = gate("mixed", 1)
+        order = []
+
+        def in_thread():
+            with g.enter():
+                order.append("thread")
+
+        holder = subprocess.Popen([C_PROGRAM, "hold", "mixed"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                  env={**os.environ, "KGATE_DIR": FOLDER})
+        self.assertEqual(holder.stdout.readline(), "0\n")
+        first = asyncio.create_task(g.enter_async().__aenter__())
+        await until(lambda: len(g.status().waiters) == 1)
+        thread = threading.Thread(target=in_thread)
+        thread.start()
+        await until(lambda: len(g.status().waiters) == 2)
+        holder.kill()
+        holder.communicate()
+        order.append("task")
+        (await first).release()
+        await asyncio.to_thread(thread.join)
+        self.assertEqual(order, ["task", "thread"])
+        self.assertEqual(g.status().free, 1)
+
+    async def test_waiters_killed(self):
+        g = gate("killed-tasks", 1)
+        inside = await g.enter_async()
+        other = program("""
+            async def main():
+                await asyncio.gather(*(gate('killed-tasks').enter_async().__aenter__() for _ in range(20)))
+            asyncio.run(main())
+        """)
+        await until(lambda: len(g.status().waiters) == 20)
+        other.kill()
+        other.communicate()
+        inside.release()
+        async with g.enter_async(timeout=60):
+            self.assertEqual(g.status().waiters, ())
+
+    async def test_a_child_has_no_line_of_its_parent(self):
+        g = gate("forked-line", 1)
+        inside = await g.enter_async()
+        waiter = asyncio.create_task(g.enter_async().__aenter__())
+        await until(lambda: g.status().waiters)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if g.try_enter() is None and len(g.status().waiters) == 1 else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        inside.release()
+        (await waiter).release()
+
+    async def test_pickled_with_a_line(self):
+        g = gate("pickled-line", 1)
+        async with g.enter_async():
+            self.assertIsNone(pickle.loads(pickle.dumps(g)).try_enter())
+
+    def test_a_loop_that_ends_leaves_nothing_behind(self):
+        g = gate("ended-loop", 1)
+
+        async def left_waiting():
+            asyncio.create_task(g.enter_async().__aenter__())
+            await until(lambda: g.status().waiters)
+
+        with g.enter():
+            asyncio.run(left_waiting())
+            self.assertEqual(g.status().waiters, ())
+        before = len(os.listdir("/proc/self/fd"))
+        with g.enter():
+            for _ in range(5):
+                asyncio.run(left_waiting())
+        gc.collect()
+        self.assertLessEqual(len(os.listdir("/proc/self/fd")), before + 1)
+
+    def test_keyboard_interrupt(self):
+        g = gate("interrupted-loop", 1)
+        with g.enter():
+            other = program("""
+                async def main():
+                    async with gate("interrupted-loop").enter_async():
+                        print("inside")
+                try:
+                    asyncio.run(main())
+                except KeyboardInterrupt:
+                    print("interrupted")
+            """)
+            eventually(lambda: g.status().waiters)
+            other.send_signal(signal.SIGINT)
+            self.assertEqual(other.communicate(timeout=60)[0], "interrupted\n")
+            self.assertEqual(g.status().waiters, ())
+
+
+class Semaphores(unittest.IsolatedAsyncioTestCase):
+    async def test_like_asyncio_s_own(self):
+        s = kgate.Semaphore(2)
+        async with s, s.acquire_async():
+            self.assertEqual(s.available, 0)
+            with self.assertRaises(TimeoutError):
+                await s.acquire_async(timeout=0.01)
+            with self.assertRaises(TimeoutError):
+                await s.acquire_async(timeout=0)
+        await s.acquire_async(2)
+        s.release(2)
+        with self.assertRaises(kgate.TooHeavy):
+            await s.acquire_async(3)
+        with self.assertRaises(ValueError):
+            s.acquire_async(0)
+        self.assertEqual((s.available, s.waiters), (2, 0))
+
+    async def test_order_cancellation_and_threads(self):
+        s = kgate.Semaphore(1)
+        order = []
+
+        async def work(i):
+            async with s:
+                order.append(i)
+
+        s.acquire()
+        tasks = [asyncio.create_task(work(i)) for i in range(10)]
+        await until(lambda: s.waiters)
+        for i in (0, 4, 9):
+            tasks[i].cancel()
+        await asyncio.sleep(0)
+        threading.Timer(0.02, s.release).start()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self.assertEqual(order, [1, 2, 3, 5, 6, 7, 8])
+        self.assertEqual((s.available, s.waiters), (1, 0))
+
+    async def test_closed(self):
+        s = kgate.Semaphore(1)
+        s.acquire()
+        tasks = [asyncio.create_task(s.acquire_async().__aenter__()) for _ in range(3)]
+        await until(lambda: s.waiters)
+        s.close()
+        for ended in await asyncio.gather(*tasks, return_exceptions=True):
+            self.assertIsInstance(ended, kgate.Closed)
+        s.release()
+
+    async def test_cancelled_at_the_moment_of_the_grant(self):
+        s = kgate.Semaphore(1)
+        for _ in range(200):
+            await s.acquire_async()
+            waiter = asyncio.create_task(s.acquire_async().__aenter__())
+            await asyncio.sleep(0)
+            s.release()
+            await asyncio.sleep(0)
+            waiter.cancel()
+            try:
+                await waiter
+                s.release()
+            except asyncio.CancelledError:
+                pass
+        await until(lambda: s.available == 1)
+
+
+class TenThousand(unittest.TestCase):
+    """What ten thousand tasks that wait cost, counted from outside while nothing happens."""
+
+    COUNT = 10000
+    TEXT = """
+        async def main():
+            {made}
+            order = []
+            async def work(i):
+                async with enter():
+                    order.append(i)
+            tasks = [asyncio.create_task(work(i)) for i in range({count})]
+            await asyncio.sleep(0.2)
+            print("waiting")
+            told = asyncio.get_running_loop().create_future()
+            asyncio.get_running_loop().add_reader(0, told.set_result, None)
+            await told
+            asyncio.get_running_loop().remove_reader(0)
+            {opened}
+            await asyncio.gather(*tasks)
+            print("in order" if order == list(range({count})) else "out of order")
+        asyncio.run(main())
+    """
+
+    def cost(self, made, opened):
+        other = program(self.TEXT.format(made=made, opened=opened, count=self.COUNT))
+        self.assertEqual(other.stdout.readline(), "waiting\n")
+        time.sleep(0.5)  # whatever still follows from the last task's start
+        threads, ticks, switches = spent(other.pid)
+        time.sleep(2)
+        later = spent(other.pid)
+        self.assertLessEqual(max(threads, later[0]), 2)
+        self.assertEqual(later[1] - ticks, 0)
+        self.assertLessEqual(later[2] - switches, 4)
+        self.assertEqual(other.communicate("go on\n", timeout=120)[0], "in order\n")
+
+    def test_at_a_gate(self):
+        g = gate("ten-thousand", 1)
+        self.cost("g = gate('ten-thousand'); enter = g.enter_async; inside = g.enter()", "inside.release()")
+        self.assertEqual((g.status().free, g.status().waiters), (1, ()))
+
+    def test_at_a_semaphore(self):
+        self.cost("s = kgate.Semaphore(1); enter = s.acquire_async; s.acquire()", "s.release()")
+
+
+if __name__ == "__main__":
+    C_PROGRAM, TOOL = sys.argv.pop(1), sys.argv.pop(1)
+    FOLDER = tempfile.mkdtemp(prefix="kgate-asyncio-")
+    try:
+        unittest.main(argv=[sys.argv[0], "-v", *sys.argv[1:]], exit=False).result.wasSuccessful() or sys.exit(1)
+    finally:
+        shutil.rmtree(FOLDER)
