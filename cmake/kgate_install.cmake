@@ -20,8 +20,8 @@ install(EXPORT kgateTargets NAMESPACE kgate:: DESTINATION ${kgate_cmake_dir} COM
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/kgateConfig.cmake.in ${PROJECT_BINARY_DIR}/kgateConfig.cmake
                               INSTALL_DESTINATION ${kgate_cmake_dir} NO_SET_AND_CHECK_MACRO)
-# Before 1.0 a minor version may change what users see.
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/kgateConfigVersion.cmake COMPATIBILITY SameMinorVersion
+# Semantic versioning: what a major version offers, its later ones offer too.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/kgateConfigVersion.cmake COMPATIBILITY SameMajorVersion
                                  ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/kgateConfig.cmake ${PROJECT_BINARY_DIR}/kgateConfigVersion.cmake
         DESTINATION ${kgate_cmake_dir} COMPONENT development)
@@ -63,6 +63,7 @@ set(KGATE_PYTHON_DIR "" CACHE STRING "Where the Python package is installed, rel
 if(TARGET kgate_python AND KGATE_PYTHON_DIR)
   install(TARGETS kgate_python LIBRARY DESTINATION ${KGATE_PYTHON_DIR}/kgate COMPONENT python)
   install(FILES ${PROJECT_SOURCE_DIR}/bindings/python/src/kgate/__init__.py
+                ${PROJECT_SOURCE_DIR}/bindings/python/src/kgate/_asyncio.py
                 ${PROJECT_SOURCE_DIR}/bindings/python/src/kgate/_native.pyi
                 ${PROJECT_SOURCE_DIR}/bindings/python/src/kgate/py.typed
           DESTINATION ${KGATE_PYTHON_DIR}/kgate COMPONENT python)

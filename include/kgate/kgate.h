@@ -69,7 +69,7 @@ typedef enum kgate_result {
   KGATE_WAITING = 21         /**< not an error: the wait goes on, and its descriptor will tell of its end */
 } kgate_result;
 
-/** "0.1.0": the version of the library that runs. */
+/** "1.0.0": the version of the library that runs. */
 KGATE_API const char* kgate_version(void);
 /** What a code means, in a few words. */
 KGATE_API const char* kgate_result_text(int code);

@@ -3,8 +3,8 @@
 
 /// The version of these headers. The library of gates reports its own through the package that it is found by.
 
-#define KGATE_VERSION_MAJOR 0
-#define KGATE_VERSION_MINOR 1
+#define KGATE_VERSION_MAJOR 1
+#define KGATE_VERSION_MINOR 0
 #define KGATE_VERSION_PATCH 0
 
 namespace kgate {

@@ -79,13 +79,14 @@ class Package(unittest.TestCase):
         self.assertIn("kgate/detail/machine.hpp", self.headers)
 
     def test_find_package(self):
-        project = self.project("found", "find_package(kgate 0.1 REQUIRED CONFIG COMPONENTS headers gate)")
+        project = self.project("found", "find_package(kgate 1.0 REQUIRED CONFIG COMPONENTS headers gate)")
         self.configure(project, f"-DCMAKE_PREFIX_PATH={self.prefix}")
         self.build_and_run(project)
 
     def test_find_package_refuses_another_version(self):
-        project = self.project("other_version", "find_package(kgate 99 REQUIRED CONFIG)")
-        self.configure(project, f"-DCMAKE_PREFIX_PATH={self.prefix}", fails=True)
+        for wanted in ("99", "0.9", "1.99"):
+            project = self.project(f"other_version_{wanted}", f"find_package(kgate {wanted} REQUIRED CONFIG)")
+            self.configure(project, f"-DCMAKE_PREFIX_PATH={self.prefix}", fails=True)
 
     def test_find_package_refuses_an_unknown_component(self):
         project = self.project("other_component", "find_package(kgate REQUIRED CONFIG COMPONENTS moon)")
@@ -105,6 +106,19 @@ class Package(unittest.TestCase):
         self.configure(project)
         self.build_and_run(project)
 
+    def test_fetch_content(self):
+        project = self.project("fetched", f'include(FetchContent)\nFetchContent_Declare(kgate URL "{self.archive()}")\n'
+                               "FetchContent_MakeAvailable(kgate)")
+        self.configure(project)
+        targets = run("cmake", "--build", project / "build", "--target", "help")
+        self.assertIn("kgate_gate", targets)
+
+    def archive(self):
+        """The tree as somebody would download it, as far as users of the libraries need it."""
+        made = self.folder / "kgate.tar.gz"
+        run("tar", "-C", SOURCE, "-czf", made, "--transform", "s,^,kgate/,", "CMakeLists.txt", "cmake", "include", "src")
+        return made
+
     def test_pkg_config(self):
         if not shutil.which("pkg-config"):
             self.skipTest("no pkg-config")
@@ -113,7 +127,7 @@ class Package(unittest.TestCase):
         moved = self.folder / "moved"
         shutil.copytree(self.prefix, moved)
         flags = run("env", f"PKG_CONFIG_PATH={moved / folder.relative_to(self.prefix)}", "pkg-config", "--cflags", "--libs",
-                    "kgate >= 0.1").split()
+                    "kgate >= 1.0").split()
         self.assertIn("-std=c++20", flags)
         run(COMPILER, project / "main.cpp", project / "other.cpp", "-o", project / "user", *flags)
         run(project / "user")

@@ -49,6 +49,16 @@ class Variants(unittest.TestCase):
 
     def test_shared_library(self):
         self.build("-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=ON", *PROGRAMS)
+        prefix, user = self.folder / "prefix", self.folder / "user"
+        self.run_in("cmake", "--install", self.folder / "b", "--prefix", prefix)
+        user.mkdir()
+        (user / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(user CXX)\nfind_package(kgate 1.0 REQUIRED)\n"
+                                             "add_executable(user main.cpp)\ntarget_link_libraries(user PRIVATE kgate::gate)\n")
+        (user / "main.cpp").write_text('#include <kgate/gate.hpp>\nint main() { return kgate::gate("v", 2).enter().slot(); }\n')
+        self.run_in("cmake", "-G", "Ninja", "-S", user, "-B", user / "b", f"-DCMAKE_PREFIX_PATH={prefix}")
+        self.run_in("cmake", "--build", user / "b")
+        self.run_in(user / "b/user")
+        self.assertIn("libkgate_gate.so.1", self.run_in("readelf", "-d", user / "b/user"))
 
     def test_link_time_optimisation(self):
         self.build("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON", *PROGRAMS)

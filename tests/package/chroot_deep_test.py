@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The Debian packages on a bare machine: a fresh system in a folder, on which they are installed, used from the shell, C, CMake
+and Python, upgraded while somebody is inside, and purged. The same system without git then gets a copy of the tree, and the two
+commands at the top of README.md. What was typed and answered is kept in OUTPUT/transcript.
+
+usage: chroot_deep_test.py SOURCE OUTPUT [Packages | Clone]
+Needs root, debootstrap and the machine's own package sources. Packages in OUTPUT that are newer than the tree are used again.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+from pathlib import Path
+
+SOURCE, OUTPUT = Path(), Path()
+NAMES = ("kgate", "kgate-cluster", "kgate-lab", "libkgate1", "libkgate-dev", "python3-kgate")
+
+C_PROGRAM = r"""
+#include <kgate/kgate.h>
+#include <stdio.h>
+int main(void) {
+  kgate_gate *gate;
+  kgate_member *me;
+  int slot;
+  if (kgate_gate_open(&gate, "bare", 2, NULL) || kgate_gate_join(gate, &me) || kgate_enter(me, 1) || kgate_slot(me, &slot)) {
+    fprintf(stderr, "%s\n", kgate_last_error());
+    return 1;
+  }
+  printf("C has slot %d\n", slot);
+  kgate_part(me);
+  kgate_gate_close(gate);
+  return 0;
+}
+"""
+CPP_PROGRAM = r"""
+#include <cstdio>
+#include <kgate/gate.hpp>
+int main() {
+  kgate::gate gate("bare", 2);
+  kgate::gate::permit permit = gate.enter();
+  std::printf("C++ has slot %d\n", permit.slot());
+}
+"""
+CMAKE = """
+cmake_minimum_required(VERSION 3.25)
+project(user C CXX)
+find_package(kgate 1.0 REQUIRED COMPONENTS gate c)
+add_executable(by_gate main.cpp)
+target_link_libraries(by_gate PRIVATE kgate::gate)
+add_executable(by_c main.c)
+target_link_libraries(by_c PRIVATE kgate::c)
+"""
+PYTHON = """
+import kgate
+with kgate.Gate("bare", 2).enter(timeout=60) as slot:
+    print("Python has slot", int(slot))
+"""
+
+
+def sources():
+    """The lines of sources.list for this machine's Debian, by apt's own word."""
+    codename = re.search(r"^VERSION_CODENAME=(\w+)$", Path("/etc/os-release").read_text(), re.M)[1]
+    rows = subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages"],
+                          capture_output=True, text=True, check=True).stdout.split("\n")
+    rows = [row.split() for row in rows if row and row.split()[1].split("-")[0] == codename]
+    return codename, rows
+
+
+class Bare(unittest.TestCase):
+    """A fresh system in a folder."""
+
+    @classmethod
+    def setUpClass(cls):
+        if os.geteuid() != 0 or not shutil.which("debootstrap"):
+            raise unittest.SkipTest("a fresh system needs root and debootstrap")
+        OUTPUT.mkdir(parents=True, exist_ok=True)
+        cls.folder = Path(tempfile.mkdtemp(prefix="kgate-bare-", dir="/var/tmp"))
+        cls.root = cls.folder / "root"
+        cls.transcript = open(OUTPUT / f"transcript-{cls.__name__.lower()}", "w", encoding="utf-8")
+        codename, rows = sources()
+        first = next(row for row in rows if row[1] == codename)
+        subprocess.run(["debootstrap", "--variant=minbase", codename, cls.root, first[0]], check=True, stdout=subprocess.DEVNULL)
+        (cls.root / "etc/apt/sources.list").write_text("".join(f"deb {' '.join(row)}\n" for row in rows))
+        settings = subprocess.run(["apt-config", "dump"], capture_output=True, text=True, check=True).stdout
+        kept = [line for line in settings.split("\n") if line.startswith("Acquire::") and "IndexTargets" not in line]
+        (cls.root / "etc/apt/apt.conf.d/90machine").write_text("\n".join(kept) + "\n")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.transcript.close()
+        shutil.rmtree(cls.folder)  # what was mounted was so only for the commands
+
+    def typed(self, line, code=0, shown=True):
+        """What the shell line prints in the fresh system, in processes and mounts of its own."""
+        inside = ("set -e; mount -t proc proc {0}/proc; mount --rbind /dev {0}/dev; cp /etc/resolv.conf {0}/etc/resolv.conf;"
+                  " exec chroot {0} env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 bash -c \"$1\"").format(self.root)
+        done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private", "bash", "-c", inside,
+                               "bash", line], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        printed = done.stdout if shown else f"({len(done.stdout.splitlines())} lines)\n"
+        self.transcript.write(f"# {line}\n{printed}")
+        self.transcript.flush()
+        self.assertEqual(done.returncode, code, f"{line}\n{done.stdout[-4000:]}")
+        return done.stdout
+
+    def install(self, *words):
+        self.typed("DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends " + " ".join(words), shown=False)
+
+
+class Packages(Bare):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        made = sorted(OUTPUT.glob("*.deb"))
+        newest = max(p.stat().st_mtime for f in ("include", "src", "debian", "bindings", "cmake") for p in (SOURCE / f).rglob("*"))
+        if not made or min(p.stat().st_mtime for p in made) < newest:
+            subprocess.run([SOURCE / "package", OUTPUT], check=True)
+            made = sorted(OUTPUT.glob("*.deb"))
+        for package in made:
+            if "-dbgsym" not in package.name:
+                (cls.root / "packages").mkdir(exist_ok=True)
+                shutil.copy(package, cls.root / "packages")
+
+    def newer(self):
+        """The same packages as the next version."""
+        old, new = self.root / "packages", self.root / "newer"
+        new.mkdir()
+        for package in old.iterdir():
+            with tempfile.TemporaryDirectory() as folder:
+                subprocess.run(["dpkg-deb", "--raw-extract", package, f"{folder}/p"], check=True)
+                control = Path(folder, "p/DEBIAN/control")
+                control.write_text(re.sub(r"(?m)^(Version: \S+)$", r"\1+next", re.sub(r"\(= ([^)]+)\)", r"(= \1+next)", control.read_text())))
+                subprocess.run(["dpkg-deb", "--root-owner-group", "--build", f"{folder}/p", new], check=True, stdout=subprocess.DEVNULL)
+
+    def use(self):
+        self.assertEqual(self.typed("kgate run -n bare -k 2 -- sh -c 'echo slot $KGATE_SLOT of $KGATE_SLOTS'"), "slot 0 of 2\n")
+        self.assertEqual(self.typed("cc -Wall -Werror /user/main.c -o /user/by_flags $(pkg-config --cflags --libs libkgate) && /user/by_flags"),
+                         "C has slot 0\n")
+        self.typed("cmake -G Ninja -S /user -B /user/build && cmake --build /user/build", shown=False)
+        self.assertEqual(self.typed("/user/build/by_gate && /user/build/by_c"), "C++ has slot 0\nC has slot 0\n")
+        self.assertEqual(self.typed("python3 /user/main.py"), "Python has slot 0\n")
+        self.assertIn("holds", self.typed("kgate-lab check am97-chain-cc -N 3 -k 2"))
+        self.assertIn("bare", self.typed("kgate status"))
+        self.assertIn("unreachable", self.typed("kgate status --on 'zk://127.0.0.1:1?session=2s' 2>&1 || echo unreachable"))
+
+    def test_installed_used_upgraded_and_purged(self):
+        for name, text in (("main.c", C_PROGRAM), ("main.cpp", CPP_PROGRAM), ("CMakeLists.txt", CMAKE), ("main.py", PYTHON)):
+            (self.root / "user").mkdir(exist_ok=True)
+            (self.root / "user" / name).write_text(textwrap.dedent(text).lstrip())
+        self.typed("apt-get update -qq", shown=False)
+        self.install("/packages/*.deb")
+        self.assertEqual(set(self.typed("dpkg-query -W -f '${Package}\\n' 'kgate*' 'libkgate*' 'python3-kgate'").split()), set(NAMES))
+        self.install("gcc", "g++", "cmake", "ninja-build", "pkg-config")
+        self.use()
+
+        # One who is inside, and one who waits, during an upgrade.
+        self.newer()
+        during = self.typed(
+            "kgate run -n held -k 1 -- sh -c 'echo first in; while [ ! -e /upgraded ]; do sleep 0.1; done' & "
+            "until kgate status -n held 2>/dev/null | grep -q '1 of 1'; do sleep 0.1; done; "
+            "kgate run -n held -k 1 -- echo second in & "
+            "until kgate status -n held | grep -q '1 waiting'; do sleep 0.1; done; "
+            "DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends /newer/*.deb >/dev/null 2>&1; "
+            "touch /upgraded; wait; kgate --version")
+        self.assertEqual(during.split("\n")[:2], ["first in", "second in"])
+        versions = self.typed("dpkg-query -W -f '${Package} ${Version}\\n' 'kgate*' 'libkgate*' 'python3-kgate'").split("\n")
+        self.assertTrue(all(row.endswith("+next") for row in versions if row), versions)
+        self.use()
+
+        files = self.typed(f"dpkg -L {' '.join(NAMES)} | sort -u | while read f; do [ -d \"$f\" ] || echo \"$f\"; done").split()
+        self.assertGreater(len(files), 100)
+        self.typed(f"DEBIAN_FRONTEND=noninteractive apt-get purge -qq -y {' '.join(NAMES)}", shown=False)
+        self.assertEqual([f for f in files if os.path.lexists(str(self.root) + f)], [])
+        self.assertEqual(self.typed("dpkg-query -W -f '${Package}\\n' 'kgate*' 'libkgate*' 'python3-kgate' 2>/dev/null || true"), "")
+        self.typed("kgate --version", code=127)
+
+
+class Clone(Bare):
+    def test_the_two_commands_of_the_readme(self):
+        target = self.root / "root/kgate"
+        shutil.copytree(SOURCE, target, symlinks=True, ignore=shutil.ignore_patterns("build", ".git", "__pycache__", "*.egg-info"))
+        block = re.search(r"^```sh\n(.*?)^```", (SOURCE / "README.md").read_text(), re.M | re.S)[1]
+        first, second = (line.partition("  #")[0].strip() for line in block.strip().split("\n")[:2])
+        self.assertIn("slot 0\n", self.typed(f"cd ~/kgate && {first}"))
+        self.assertIn("PASSED", self.typed(f"cd ~/kgate && {second}"))
+
+
+if __name__ == "__main__":
+    SOURCE, OUTPUT = (Path(word).resolve() for word in sys.argv[1:3])
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[3:]])
