@@ -1,34 +1,144 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The site builds without a warning, has every document, and fetches nothing from elsewhere.
+"""The site builds without a warning, has every document and every public name, its links lead somewhere, it fetches nothing from
+elsewhere, and its drawings name what is there.
 
 usage: site_test.py ROOT
 """
+import ast
+import html.parser
 import re
 import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.parse
+import xml.etree.ElementTree
 from pathlib import Path
 
 ROOT = Path()
 
 
+class Page(html.parser.HTMLParser):
+    """What a page links to, and where one can link into it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.places, self.fetched = [], set(), []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        has = dict(attributes)
+        self.places |= {has[k] for k in ("id", "name") if has.get(k)}
+        if tag == "a" and has.get("href"):
+            self.links.append(has["href"])
+        for key, wanted in (("src", True), ("href", tag == "link")):
+            if has.get(key) and wanted:
+                self.fetched.append(has[key])
+
+
+def public_classes(header):
+    """The classes of a header that are not in a namespace for details."""
+    spaces = []
+    for line in header.split("\n"):
+        opened, named = re.match(r"(?:inline )?namespace ?([\w:]*) \{", line), re.match(r"(?:class|struct) (\w+)(?: final)?(?: :[^;]*)? \{", line)
+        if opened:
+            spaces.append(opened[1])
+        elif line.startswith("}  // namespace"):
+            spaces.pop()
+        elif named and not any("detail" in s for s in spaces):
+            yield named[1]
+
+
 class Site(unittest.TestCase):
-    def test_site(self):
-        with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder], cwd=ROOT,
-                                  capture_output=True, text=True)
-            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
-            pages = {str(p.relative_to(folder)) for p in Path(folder).rglob("*.html")}
-            for source in (ROOT / "docs").rglob("*.md"):
-                page = source.relative_to(ROOT / "docs").with_suffix(".html")
-                self.assertIn(str(page.with_name("index.html") if page.name == "README.html" else page), pages)
-            self.assertTrue(Path(folder, "search/search_index.json").exists())
-            for page in pages:
-                text = Path(folder, page).read_text()
-                fetched = re.findall(r"""(?:src=|<link[^>]+href=)["']?(https?://[^"' >]+)""", text)
-                self.assertEqual(fetched, [], page)
+    @classmethod
+    def setUpClass(cls):
+        cls.made = tempfile.TemporaryDirectory()
+        folder = Path(cls.made.name)
+        subprocess.run([sys.executable, "-B", ROOT / "docs/book/assemble.py", folder / "book"], check=True)
+        (folder / "mkdocs.yml").write_text(f"INHERIT: {ROOT}/mkdocs.yml\ndocs_dir: {folder}/book\nsite_dir: {folder}/site\n")
+        cls.done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", folder / "mkdocs.yml"],
+                                  cwd=folder, capture_output=True, text=True)
+        cls.site = folder / "site"
+        cls.pages = {str(p.relative_to(cls.site)): Page(p.read_text()) for p in cls.site.rglob("*.html")}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.made.cleanup()
+
+    def text(self, page):
+        return (self.site / page).read_text()
+
+    def test_without_a_warning(self):
+        self.assertEqual((self.done.returncode, self.done.stderr), (0, ""), self.done.stdout)
+        self.assertTrue((self.site / "search/search_index.json").exists())
+
+    def test_every_document(self):
+        for source in (ROOT / "docs").rglob("*.md"):
+            page = source.relative_to(ROOT / "docs").with_suffix(".html")
+            self.assertIn(str(page.with_name("index.html") if page.name == "README.html" else page), self.pages)
+
+    def test_links_lead_somewhere(self):
+        wrong = []
+        for name, page in self.pages.items():
+            if name == "404.html":
+                continue  # is shown at any place, and so speaks of the root of a server
+            for link in page.links + page.fetched:
+                target = urllib.parse.urlsplit(link)
+                if target.scheme in ("http", "https", "mailto", "data", "javascript"):
+                    continue
+                path = (Path(name).parent / urllib.parse.unquote(target.path)) if target.path else Path(name)
+                path = Path(*[p for p in (self.site / path).resolve().relative_to(self.site.resolve()).parts])
+                if not (self.site / path).exists():
+                    wrong.append(f"{name}: {link}")
+                elif target.fragment and str(path) in self.pages and urllib.parse.unquote(target.fragment) not in self.pages[str(path)].places:
+                    wrong.append(f"{name}: {link} (no such place)")
+        self.assertEqual(sorted(set(wrong)), [])
+
+    def test_nothing_is_fetched_from_elsewhere(self):
+        for name, page in self.pages.items():
+            self.assertEqual([f for f in page.fetched if re.match(r"(https?:)?//", f)], [], name)
+
+    def test_the_reference_has_every_public_name(self):
+        header = self.text("reference/kgate_h.html")
+        for line in (ROOT / "tests/c/symbols.txt").read_text().split("\n"):
+            found = re.match(r"(kgate_\w+)", line)
+            if found and not found[1].startswith("kgate_waiting_room"):
+                self.assertTrue(f">{found[1]}" in header, found[1])
+        python = self.text("reference/python.html")
+        tree = ast.parse((ROOT / "bindings/python/src/kgate/__init__.py").read_text())
+        (listed,) = [ast.literal_eval(n.value) for n in tree.body if isinstance(n, ast.Assign) and n.targets[0].id == "__all__"]
+        for name in listed:
+            self.assertTrue(f'id="{name.lower()}"' in python, name)
+        for path in (ROOT / "include/kgate").glob("*.hpp"):
+            page = self.text(f"reference/{path.stem}_hpp.html")
+            self.assertEqual([name for name in public_classes(path.read_text()) if name not in page], [], path.name)
+        for page in (ROOT / "man").iterdir():
+            self.assertIn(f"reference/{page.name}.html", self.pages)
+
+    def test_manual_pages_are_whole(self):
+        """Every option of a manual page is in the book, and no markup is left over."""
+        for page in (ROOT / "man").iterdir():
+            article = re.search(r"<article.*</article>", self.text(f"reference/{page.name}.html"), re.S)[0]
+            shown = re.sub(r"<[^>]+>", "", article)
+            for option in re.findall(r"^\\fB.*?\\-\\-((?:[a-z]|\\-)+)", page.read_text(), re.M):
+                self.assertTrue("--" + option.replace("\\", "") in shown, f"{page.name}: --{option}")
+            self.assertEqual(re.findall(r"\\f[BIRP]|\\-", shown), [], page.name)
+
+
+class Drawings(unittest.TestCase):
+    def test_they_name_what_is_there(self):
+        drawings = sorted((ROOT / "docs/drawings").glob("*.svg"))
+        self.assertGreaterEqual(len(drawings), 4)
+        for path in drawings:
+            root = xml.etree.ElementTree.parse(path).getroot()
+            space = "{http://www.w3.org/2000/svg}"
+            sources = "".join((ROOT / name).read_text() for name in root.find(f"{space}desc").text.split())
+            names = [e.text for e in root.iter() if e.get("class") == "name"]
+            self.assertTrue(names or path.stem == "waiting-room")
+            for name in names:
+                self.assertRegex(sources, rf"\b{re.escape(name)}\b", path.name)
+            self.assertIn("prefers-color-scheme: dark", path.read_text())
 
 
 if __name__ == "__main__":

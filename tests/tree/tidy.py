@@ -34,6 +34,7 @@ ROOMS = {
     "bindings": (["kgate/kgate.h", "native"], True),
     "bench": (["kgate", "gate", "cluster", "lab", "bench", "catalog"], True),
     "tests": (["kgate", "gate", "cluster", "lab", "tools", "tests", "catalog"], True),
+    "packaging": (["kgate"], False),
     "examples": (["kgate"], False),
     "examples/asio": (["kgate"], True),
 }
@@ -45,7 +46,7 @@ OWN = ("kgate/", "c/", "native/", "catalog/", "gate/", "cluster/", "lab/", "tool
 
 TOP = {".ci", ".github", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore", "CHANGELOG.md", "CITATION.cff", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md",
        "LICENSE", "README.md", "SECURITY.md", "bench", "bindings", "cmake", "completions", "debian", "docs", "examples", "include", "kgate", "kgate-lab",
-       "man", "mkdocs.yml", "package", "packages.txt", "site", "src", "test", "tests"}
+       "man", "mkdocs.yml", "package", "packages.txt", "packaging", "site", "src", "test", "tests"}
 
 STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono
 cinttypes climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg

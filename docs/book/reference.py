@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reference pages from what the compiler reads: the headers by Doxygen's XML, the Python package by its stubs and documentation."""
+import ast
+import re
+import subprocess
+import tempfile
+import xml.etree.ElementTree
+from pathlib import Path
+
+SETTINGS = """
+INPUT = {include}
+FILE_PATTERNS = *.hpp *.h
+RECURSIVE = NO
+EXCLUDE_SYMBOLS = kgate::detail* detail
+EXTRACT_ALL = YES
+JAVADOC_AUTOBRIEF = YES
+PREDEFINED = KGATE_API= KGATE_CHECKED=
+MACRO_EXPANSION = YES
+EXPAND_ONLY_PREDEF = YES
+GENERATE_HTML = NO
+GENERATE_LATEX = NO
+GENERATE_XML = YES
+XML_PROGRAMLISTING = NO
+QUIET = YES
+WARNINGS = NO
+OUTPUT_DIRECTORY = {output}
+"""
+SECTIONS = ("public-type", "public-static-func", "public-func", "public-attrib", "public-static-attrib", "func", "typedef", "enum", "var",
+            "define", "user-defined")
+
+
+def words(element):
+    """An element's text in one line, without markup but for code."""
+    if element is None:
+        return ""
+    text = element.text or ""
+    for child in element:
+        inner = words(child)
+        text += f"`{inner}`" if child.tag == "computeroutput" else inner
+        text += child.tail or ""
+    return text
+
+
+def described(element):
+    """A description's paragraphs."""
+    for para in element if element is not None else ():
+        if para.tag != "para":
+            continue
+        text = para.text or ""
+        for child in para:
+            if child.tag in ("verbatim", "preformatted", "programlisting"):
+                text += f"\n\n```cpp\n{(child.text or '').rstrip()}\n```\n\n"
+            elif child.tag == "simplesect":
+                text += f"\n\n*{child.get('kind').capitalize()}:* {words(child).strip()}"
+            elif child.tag == "parameterlist":
+                for item in child:
+                    text += f"\n\n*Throws* `{words(item.find('parameternamelist')).strip()}`: {words(item.find('parameterdescription')).strip()}"
+            elif child.tag == "computeroutput":
+                text += f"`{words(child)}`"
+            else:
+                text += words(child)
+            text += child.tail or ""
+        yield text.strip().replace("<", "&lt;") if "```" not in text else text.strip()
+
+
+def description(member):
+    parts = [*described(member.find("briefdescription")), *described(member.find("detaileddescription"))]
+    return "\n\n".join(p for p in parts if p)
+
+
+def template_of(element):
+    parameters = element.find("templateparamlist")
+    if parameters is None:
+        return ""
+    names = []
+    for one in parameters:
+        name = words(one.find("type")) + (f" {one.findtext('declname')}" if one.findtext("declname") else "")
+        default = words(one.find("defval"))
+        names.append(name + (f" = {default}" if default else ""))
+    return f"template <{', '.join(names)}>\n"
+
+
+def signature(member):
+    kind, name = member.get("kind"), member.findtext("name")
+    if kind == "enum":
+        values = ",\n".join(f"  {v.findtext('name')}{' ' + words(v.find('initializer')) if v.find('initializer') is not None else ''}"
+                            for v in member.findall("enumvalue"))
+        return f"enum {name} {{\n{values}\n}};"
+    if kind == "define":
+        parameters = ", ".join(p.findtext("defname") or "" for p in member.findall("param"))
+        return f"#define {name}{f'({parameters})' if member.findall('param') else ''} {words(member.find('initializer'))}".rstrip()
+    declared = f"{words(member.find('type'))} {name}".strip()
+    if kind == "typedef":
+        text = re.sub(r"\bkgate::(?=\w)", "", member.findtext("definition"))
+        return template_of(member) + text + ";"
+    text = template_of(member) + ("static " if member.get("static") == "yes" else "") + ("explicit " if member.get("explicit") == "yes" else "")
+    text += declared + (member.findtext("argsstring") or "") + " " + words(member.find("initializer"))
+    return re.sub(r"\s+(?=;)", "", re.sub(r" +", " ", text).strip() + ";")
+
+
+def of_members(compound, level, only=lambda member: True):
+    """The public members, those that overload one name together. A friend or a deleted copy says nothing to users."""
+    groups = {}
+    for section in compound.findall("sectiondef"):
+        if section.get("kind") not in SECTIONS:
+            continue
+        for member in section.findall("memberdef"):
+            name = member.findtext("name")
+            if only(member) and not name.startswith(("@", "~", "KGATE_API", "KGATE_CHECKED")) and "=delete" not in (member.findtext("argsstring") or ""):
+                groups.setdefault(name, []).append(member)
+    for name, members in groups.items():
+        yield f"{'#' * level} {name.replace('<', '&lt;')}"
+        for member in members:
+            yield f"```cpp\n{signature(member)}\n```"
+            text = description(member)
+            values = [f"- `{v.findtext('name')}`: {description(v)}" for v in member.findall("enumvalue") if description(v)]
+            yield "\n\n".join(filter(None, [text, "\n".join(values)]))
+
+
+def header_comment(path):
+    """What stands on top of a header, with its example as code."""
+    block = re.search(r"^/// ?(?:.*\n)(?:///.*\n)*", path.read_text(), re.M)
+    lines, code = [], False
+    for line in block[0].split("\n") if block else ():
+        line = re.sub(r"^/// ?", "", line)
+        if line.strip() in ("@code", "@endcode"):
+            continue
+        indented = line.startswith(("    ", "  ")) or code and not line.strip()
+        if indented and not code:
+            lines += ["", "```cpp"]
+        if code and line.strip() and not indented:
+            lines += ["```", ""]
+            indented = False
+        code = indented
+        lines.append(line[2:] if indented else line.replace("<", "&lt;"))
+    return "\n".join(lines + (["```"] if code else [])).strip()
+
+
+class Headers:
+    """The headers that users include."""
+
+    def __init__(self, root):
+        self.include = root / "include/kgate"
+        self.folder = tempfile.TemporaryDirectory()
+        settings = Path(self.folder.name, "settings")
+        settings.write_text(SETTINGS.format(include=self.include, output=self.folder.name))
+        subprocess.run(["doxygen", settings], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.compounds = {}
+        for path in Path(self.folder.name, "xml").glob("*.xml"):
+            for compound in xml.etree.ElementTree.parse(path).getroot().findall("compounddef"):
+                self.compounds[compound.get("id")] = compound
+
+    def in_file(self, name):
+        """The classes that a header declares for users, outer ones first."""
+        found = [c for c in self.compounds.values() if c.get("kind") in ("class", "struct") and c.get("prot") != "private"
+                 and c.find("location") is not None and c.find("location").get("file", "").endswith("/" + name)
+                 and "detail" not in c.findtext("compoundname")]
+        hidden = {c.findtext("compoundname") for c in self.compounds.values() if c.get("prot") in ("private", "protected")}
+        return sorted((c for c in found if not any(c.findtext("compoundname").startswith(h + "::") for h in hidden)),
+                      key=lambda c: int(c.find("location").get("line")))
+
+    def free(self, name):
+        """Functions, types and constants outside classes."""
+        space = self.compounds.get("namespacekgate")
+        file = next((c for c in self.compounds.values() if c.get("kind") == "file" and c.findtext("compoundname") == name), None)
+        for compound in (space, file):
+            if compound is not None:
+                yield from of_members(compound, 2, lambda m: m.find("location").get("file", "").endswith("/" + name))
+
+    def page(self, path):
+        parts = [f"# kgate/{path.name}", header_comment(path)]
+        for compound in self.in_file(path.name):
+            name = compound.findtext("compoundname")
+            parts += [f"## {name}", f"```cpp\n{template_of(compound)}{compound.get('kind')} {name};\n```", description(compound)]
+            parts += of_members(compound, 3)
+        parts += self.free(path.name)
+        return "\n\n".join(p for p in parts if p) + "\n"
+
+    def pages(self):
+        for path in sorted([*self.include.glob("*.hpp"), self.include / "kgate.h"]):
+            yield path.name, self.page(path)
+
+
+def python_page(root):
+    """Classes and functions of the package: signatures by the stubs, words by the documentation of the source."""
+    source = root / "bindings/python/src"
+    trees = [ast.parse((source / "kgate" / name).read_text()) for name in ("__init__.py", "_native.pyi")]
+    listed = next(ast.literal_eval(n.value) for n in trees[0].body if isinstance(n, ast.Assign) and n.targets[0].id == "__all__")
+    texts = dict(re.findall(r'\{"(\w+)", [^"]*?"((?:[^"]|"\s*")*)"', "".join(p.read_text() for p in sorted((source / "native").glob("*.c")))))
+    parts = ["# The Python package", ast.get_docstring(trees[0]).split("\n\n    import")[0]]
+    for name in listed:
+        kinds = [n for t in trees for n in t.body if getattr(n, "name", None) == name]
+        for node in kinds[:1]:
+            parts += [f"## {name}", ast.get_docstring(node) or ""]
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                parts += [f"```python\n{signature_of(node)}\n```"]
+        members = {}
+        for node in kinds:
+            for member in node.body if isinstance(node, ast.ClassDef) else ():
+                if isinstance(member, ast.AnnAssign) and not member.target.id.startswith("_"):
+                    parts += [f"- `{ast.unparse(member)}`"]
+                if isinstance(member, (ast.FunctionDef, ast.AsyncFunctionDef)) and (not member.name.startswith("_") or member.name == "__init__"):
+                    members.setdefault(member.name, member)
+        for member in members.values():
+            parts += [f"### {name}.{member.name}".replace("__init__", "\\_\\_init\\_\\_"), f"```python\n{signature_of(member)}\n```",
+                      ast.get_docstring(member) or texts.get(member.name, "").replace('"\n', "")]
+    return "\n\n".join(re.sub(r'"\s+"', "", p) for p in parts if p) + "\n"
+
+
+def signature_of(node):
+    head = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+    prefix = "".join(f"@{ast.unparse(d)}\n" for d in node.decorator_list)
+    return f"{prefix}{head} {node.name}({ast.unparse(node.args)})" + (f" -> {ast.unparse(node.returns)}" if node.returns else "")
