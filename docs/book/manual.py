@@ -6,8 +6,13 @@ import re
 def plain(text):
     text = text.replace("\\-", "-").replace("\\(aq", "'").replace("\\&", "").replace("\\e", "\\\\")
     text = text.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_").replace("|", "\\|")
-    text = re.sub(r"\\fB(.*?)\\f[RP]", r"**\1**", text)
-    return re.sub(r"\\fI(.*?)\\f[RP]", r"*\1*", text).replace("\\fR", "")
+    pieces = re.split(r"\\f([BIRP])", text)
+    marks = {"B": "**", "I": "*"}
+    shown = pieces[0]
+    for font, piece in zip(pieces[1::2], pieces[2::2]):
+        mark = marks.get(font, "") if piece.strip() else ""
+        shown += mark + piece + mark
+    return shown
 
 
 def arguments(text):
