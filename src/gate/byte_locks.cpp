@@ -54,18 +54,15 @@ int create_empty(const std::string& path, mode_t mode, gid_t group) noexcept {
 
 /// Opens a file of `owner`; its identity. -1 and errno if there is none.
 int open_owned(const std::string& path, int flags, uid_t owner, file_id& id) noexcept {
-  struct stat there {};
-  if (lstat(path.c_str(), &there) != 0) return -1;
-  if (!S_ISREG(there.st_mode) || there.st_uid != owner) {
-    errno = EPERM;
-    return -1;
-  }
   const int fd = ::open(path.c_str(), flags | open_flags);
   if (fd < 0) return -1;
-  id = file_id::of(fd);
-  if (id == id_of(there)) return fd;
+  struct stat there {};
+  if (fstat(fd, &there) == 0 && S_ISREG(there.st_mode) && there.st_uid == owner) {
+    id = id_of(there);
+    return fd;
+  }
   ::close(fd);
-  errno = ESTALE;
+  errno = EPERM;
   return -1;
 }
 
@@ -199,7 +196,7 @@ void lock_file::unlink(const std::string& stem) noexcept {
   ::unlink((stem + ".run").c_str());
 }
 
-int lock_file::open(const std::string& stem, uid_t owner) {
+int lock_file::open(const std::string& stem, uid_t owner, bool for_command) {
   close();
   stem_ = stem;
   opened_by_ = getpid();
@@ -213,13 +210,18 @@ int lock_file::open(const std::string& stem, uid_t owner) {
     return error;
   }
   keeps_run_open_ = may_have_own_lock(run, run_id_);
-  close_run(run);
+  if (for_command)
+    for_command_ = above_those_of_scripts(run);
+  else
+    close_run(run);
   return 0;
 }
 
 void lock_file::close() noexcept {
   const int fd = asking_.exchange(-1);
   if (file_id::of(fd) == id_ && id_) ::close(fd);  // the number may be somebody else's by now
+  if (for_command_ >= 0) close_run(for_command_);
+  for_command_ = asking_run_ = -1;
   id_ = {};
   lost_.store(0);
 }
@@ -282,7 +284,8 @@ int lock_file::command_process(unsigned i) noexcept {
 }
 
 lock_file::answer lock_file::command_locked(std::int64_t first, std::int64_t count, int* process) noexcept {
-  const int before = kept().find(run_id_);
+  int before = kept().find(run_id_);
+  if (before < 0 && asking_run_ >= 0 && file_id::of(asking_run_) == run_id_) before = asking_run_;
   const int fd = before >= 0 ? before : open_run();
   if (fd < 0) {
     lost_.store(errno);
@@ -324,10 +327,15 @@ void lock_file::close_run(int fd) const noexcept {
     ::close(fd);
 }
 
-int lock_file::open_for_command() const noexcept {
+int lock_file::open_for_command() noexcept {
+  const int ready = std::exchange(for_command_, -1);
+  if (ready >= 0) return asking_run_ = ready;
   const int low = open_run();
-  if (low < 0) return -1;
-  // Above what shells and scripts use, below the usual limit of 1024.
+  return low < 0 ? -1 : above_those_of_scripts(low);
+}
+
+/// The same opening at a number above what shells and scripts use, below the usual limit of 1024.
+int lock_file::above_those_of_scripts(int low) const noexcept {
   for (const int above : {1000, 500, 300}) {
     const int high = fcntl(low, F_DUPFD_CLOEXEC, above);
     if (high < 0) continue;

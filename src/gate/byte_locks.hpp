@@ -90,8 +90,9 @@ class lock_file {
   static int create(const std::string& stem, mode_t mode, gid_t group) noexcept;
   static void unlink(const std::string& stem) noexcept;
 
-  /// Opens the files `stem`.lock and `stem`.run, which must belong to `owner`. 0 or an errno.
-  int open(const std::string& stem, uid_t owner);
+  /// Opens the files `stem`.lock and `stem`.run, which must belong to `owner`. `for_command`: a command will be
+  /// started, so the second is opened once for all that follows. 0 or an errno.
+  int open(const std::string& stem, uid_t owner, bool for_command = false);
   void close() noexcept;
 
   lock_opening open_again() const noexcept;
@@ -108,7 +109,7 @@ class lock_file {
   int lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
   /// A descriptor of the .run file for the lock of a command, opened for reading, at a number that scripts do not use.
   /// -1 and errno if it cannot be had.
-  int open_for_command() const noexcept;
+  int open_for_command() noexcept;
   /// In the process of the command, through that descriptor: takes the lock of member i. Closing another descriptor of
   /// the file later, or by exec, would drop the lock: so those are closed first, or left open where this process itself
   /// becomes the command and may have locks of its own. 0 or an errno.
@@ -121,6 +122,7 @@ class lock_file {
   int reopen() const noexcept;
   int open_run() const noexcept;
   void close_run(int fd) const noexcept;
+  int above_those_of_scripts(int fd) const noexcept;
 
   std::string stem_;
   file_id id_;
@@ -129,6 +131,8 @@ class lock_file {
   bool keeps_run_open_ = false;  ///< this process may be a command with a lock, which closing a descriptor would drop
   std::atomic<int> asking_{-1};  ///< holds no lock: only for asking, and for opening the file again
   std::atomic<int> lost_{0};
+  int for_command_ = -1;  ///< what open_for_command has ready
+  int asking_run_ = -1;   ///< what it gave away: commands are asked for through it as long as it is open
 };
 
 /// Which PID namespace this process is in: an inode; 0 if that cannot be found out.

@@ -37,7 +37,6 @@ class mapped_cells {
     map_ = &where.map();
     locks_ = &where.locks();
     process_ = getpid();
-    pid_namespace_ = own_pid_namespace();
     overtakings_ = map_->header.overtakings;
     last_woken_ = &last_woken;
   }
@@ -117,17 +116,18 @@ class mapped_cells {
     bool complete = true;  ///< false: one of them cannot be named here
   };
   void watch(watch_set& set, unsigned i) const {
-    identity who{};
-    if (!read_identity(map_->info[i], who) || who.pid_namespace == 0 || who.pid_namespace != pid_namespace_) {
-      set.complete = false;
-      return;
-    }
-    // A wrapper that is dead may have left a command that is not.
-    const int process = locks_->member_alive(i) ? who.process : locks_->command_process(i);
+    // A wrapper that is dead may have left a command that is not; the kernel names that one for whoever asks.
+    const int process = locks_->member_alive(i) ? process_of(i) : locks_->command_process(i);
     if (process <= 0)
       set.complete = set.complete && process == 0;
     else if (process != process_)
       set.processes.push_back(process);
+  }
+
+  /// Lets others watch this process as member i, if they cannot yet.
+  void announce(unsigned i) {
+    auto& its_namespace = map_->info[i].word_bits[identity_namespace];
+    if (its_namespace.load(std::memory_order_relaxed) == 0) its_namespace.store(own_pid_namespace());
   }
 
   /// What the checker has to know, and this machine need not.
@@ -148,10 +148,16 @@ class mapped_cells {
   lock_file& locks() const { return *locks_; }
 
  private:
+  /// The process of a living member; -1 if it cannot be named here.
+  int process_of(unsigned i) const {
+    identity who{};
+    if (!read_identity(map_->info[i], who) || who.pid_namespace == 0) return -1;
+    return who.pid_namespace == own_pid_namespace() && who.process > 0 ? who.process : -1;
+  }
+
   file_layout* map_ = nullptr;
   lock_file* locks_ = nullptr;
   std::atomic<std::uint64_t>* last_woken_ = nullptr;
-  std::uint64_t pid_namespace_ = 0;
   int process_ = 0;
   std::uint32_t overtakings_ = 0;
 };

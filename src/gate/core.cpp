@@ -66,7 +66,6 @@ void describe(member_info& info, std::string_view command) {
   utsname host{};
   uname(&host);
   identity mine{};
-  mine.pid_namespace = own_pid_namespace();
   mine.user = geteuid();
   mine.process = getpid();
   copy_text(mine.host, host.nodename);
@@ -167,11 +166,14 @@ gate_failure core::open(const std::string& name, int slots, const location& wher
   return {};
 }
 
-gate_failure core::join(std::string_view command, membership& out) {
+gate_failure core::join(std::string_view command, membership& out, bool announced) {
   for (int tries = 0; tries < 100; ++tries) {
     lock_opening opening = cells_.locks().open_again();
     int error = 0;
-    if (join_once(command, opening, out, error)) return {};
+    if (join_once(command, opening, out, error)) {
+      if (announced) announce(out);
+      return {};
+    }
     if (opening.error() != 0) error = opening.error();
     if (error != 0) return system_failure("cannot join the gate " + segment_.path(), error);
     usleep(1000);  // all numbers are locked while a gate is renewed, too
@@ -279,8 +281,14 @@ std::optional<entry> core::request(membership& m, int weight, bool may_queue, wo
 
 entry core::enter(membership& m, int weight, const wait_options& how, word& became) {
   if (how.spins_first) look_for_room(weight);
-  if (const std::optional<entry> at_once = request(m, weight, how.deadline_ns != 0, became)) return *at_once;
-  return wait(m, how);
+  const std::optional<entry> at_once = request(m, weight, how.deadline_ns != 0, became);
+  const entry result = at_once ? *at_once : wait(m, how);
+  if (result != entry::entered || !how.leaves_by_ending) return result;
+  set_leaves_by_ending(m);
+  // Whoever dozes at the head of the queue does not know yet that it is the next, and whom it has to watch.
+  const unsigned head = cells_.queue().before();
+  if (cells_.word().waiting() && head < cells_.members()) cells_.ring(head);
+  return result;
 }
 
 /// Spins for a grant, or for a free permit where nobody grants it.
@@ -304,14 +312,51 @@ void core::doze(unsigned i, const wait_options& how, std::int64_t for_ns) {
       protocol_.advance();
       if (!waits(i)) break;
     }
-    if (over || !waits(i) || !timed_sleep(bell, bell_asleep, until_ns == 0 ? for_ns : until_ns - now_ns())) break;
+    if (over || !waits(i)) break;
+    if (is_head(i) && all_leave_by_ending()) {
+      if (until_ns == 0) until_ns = now_ns() + for_ns;
+      const std::int64_t rest_ns = until_ns - now_ns();
+      if (rest_ns <= 0) break;
+      if (doze_until_one_ends(rest_ns)) continue;
+    }
+    if (!timed_sleep(bell, bell_asleep, until_ns == 0 ? for_ns : until_ns - now_ns())) break;
     if (!waits(i)) break;
     if (until_ns == 0) until_ns = now_ns() + for_ns;
-    if (!is_head(i)) continue;
+    if (!is_head(i) || all_leave_by_ending()) continue;
     bell.store(0);  // whoever grants need not wake it
     spin_at_head(i);
   }
   bell.store(0);
+}
+
+/// Whether nobody inside will leave, but end: then nobody wakes the next in line.
+bool core::all_leave_by_ending() const {
+  for (unsigned j = 0, n = cells_.members(); j < n; ++j)
+    if (cells_.state_of(j).where() == kind::in &&
+        cells_.map().lines[j].leaves_by_ending.load(std::memory_order_relaxed) == 0)
+      return false;
+  return true;
+}
+
+/// The next in line sleeps until one of those inside has ended, and grants; short enough to hear soon of whatever else
+/// happens. False if they cannot be watched.
+bool core::doze_until_one_ends(std::int64_t for_ns) {
+  constexpr std::size_t watched_max = 64;
+  constexpr std::int64_t deaf_ns_max = 1'000'000;
+  mapped_cells::watch_set inside;
+  for (unsigned j = 0, n = cells_.members(); j < n && inside.complete; ++j)
+    if (cells_.state_of(j).where() == kind::in) cells_.watch(inside, j);
+  if (!inside.complete || inside.processes.size() > watched_max) return false;
+  switch (death_watch::sleep_until_one_ends(inside.processes, std::min(for_ns, deaf_ns_max))) {
+    case death_watch::rest::disturbed:
+      heal_holders();
+      return true;
+    case death_watch::rest::slept:
+      return true;
+    case death_watch::rest::impossible:
+      break;
+  }
+  return false;
 }
 
 /// True if it is inside. False: it has slept for long, or nothing moves, or it is to give up.
@@ -345,6 +390,7 @@ void core::heal_holders_at_times(std::uint64_t now_ns) {
 void core::begin_to_wait(const membership& m) {
   const std::uint64_t queued = wall_coarse_ns();
   cells_.map().lines[m.number].queued_ns.store(queued, std::memory_order_relaxed);
+  cells_.announce(m.number);
   heal_holders_at_times(queued);
 }
 

@@ -26,6 +26,7 @@ inline constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max()
 struct wait_options {
   std::int64_t deadline_ns = forever;               ///< on the monotonic clock; 0: do not wait at all
   bool spins_first = false;                         ///< may spin for a free permit for a while before it queues up
+  bool leaves_by_ending = false;                    ///< it will end inside, and the next in line has to find out
   const std::atomic<bool>* cancelled = nullptr;     ///< looked at whenever the waiter wakes
   void (*progress)(void*, int position) = nullptr;  ///< called now and then while waiting
   void* progress_argument = nullptr;
@@ -105,8 +106,10 @@ class core {
  public:
   gate_failure open(const std::string& name, int slots, const location& where);
 
-  /// A membership for this process, or why there is none. The command is what others see.
-  gate_failure join(std::string_view command, membership& out);
+  /// A membership for this process, or why there is none. The command is what others see. One that announces itself
+  /// later (announce) cannot be watched by others until then; it does so at the latest when it waits.
+  gate_failure join(std::string_view command, membership& out, bool announced = true);
+  void announce(const membership& m) { cells_.announce(m.number); }
   /// Gives the number back. The member is out.
   void part(const membership& m) noexcept;
 
@@ -174,6 +177,8 @@ class core {
   void heal_holders();
   void heal_holders_at_times(std::uint64_t now_ns);
   void doze(unsigned i, const wait_options& how, std::int64_t for_ns);
+  bool all_leave_by_ending() const;
+  bool doze_until_one_ends(std::int64_t for_ns);
   bool doze_while_it_moves(const membership& m, const wait_options& how);
   bool dozes_on(suspended_wait& s, std::int64_t now);
   bool waits(unsigned i) const { return cells_.state_of(i).where() == kind::waits; }

@@ -66,6 +66,22 @@ void death_watch::forget(unsigned member) noexcept {
   wanted_.erase(member);
 }
 
+death_watch::rest death_watch::sleep_until_one_ends(const std::vector<int>& processes, std::int64_t for_ns) {
+  std::vector<pollfd> polled;
+  bool ended = processes.empty(), failed = false;
+  for (const int process : processes) {
+    const int fd = open_pidfd(process);
+    if (fd >= 0)
+      polled.push_back({fd, POLLIN, 0});
+    else
+      (errno == ESRCH ? ended : failed) = true;
+  }
+  const timespec timeout{for_ns / 1'000'000'000, for_ns % 1'000'000'000};
+  if (!ended && !failed) ended = ppoll(polled.data(), polled.size(), &timeout, nullptr) > 0;
+  for (const pollfd& one : polled) ::close(one.fd);
+  return failed ? rest::impossible : ended ? rest::disturbed : rest::slept;
+}
+
 bool death_watch::start() noexcept {
   if (running_) return true;
   int ends[2];

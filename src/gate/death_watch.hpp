@@ -34,6 +34,9 @@ class death_watch {
   /// Replaces what the member watches.
   answer watch(unsigned member, std::vector<int> processes);
   void forget(unsigned member) noexcept;
+  /// Without a thread: sleeps until one of the processes has ended, or for so long.
+  enum class rest : unsigned char { slept, disturbed, impossible };
+  static rest sleep_until_one_ends(const std::vector<int>& processes, std::int64_t for_ns);
 
   void stop() noexcept;
   /// In a forked child, which has no such thread.

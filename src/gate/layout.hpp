@@ -47,7 +47,11 @@ struct alignas(cache_line) member_line {
   std::atomic<std::uint32_t> bell;              ///< what it sleeps on (bell_rung, bell_asleep, bell_listens)
   std::atomic<std::int32_t> command;            ///< the process of the command that it started, 0 if there is none
   std::atomic<std::uint32_t> leaves_by_ending;  ///< it will not leave: its end is no death that counts
+  /// The tool's: waits that are still to be added to the history (tools/kgate/unrecorded_waits.hpp). They outlive the
+  /// member: the next one with its number adds them.
+  std::array<std::atomic<std::uint16_t>, 14> unrecorded;
 };
+static_assert(sizeof(member_line) == 64);
 inline constexpr std::uint32_t bell_rung = 1, bell_asleep = 2, bell_listens = 4;
 
 /// Who a member is. The process is watched by those who wait for it, if its PID namespace is theirs; the rest is shown
@@ -69,6 +73,9 @@ struct alignas(cache_line) member_info {
   std::atomic<std::uint64_t> word_bits[words];
 };
 static_assert(sizeof(identity) == 184 && sizeof(member_info) == 192);
+/// The word of an identity that may follow later: until then nobody can watch that process.
+inline constexpr std::size_t identity_namespace = 0;
+static_assert(offsetof(identity, pid_namespace) == identity_namespace * sizeof(std::uint64_t));
 
 /// False if it is being replaced by another one just now, again and again.
 inline bool read_identity(const member_info& info, identity& out) {

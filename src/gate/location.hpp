@@ -21,6 +21,7 @@ struct location {
   gid_t group = static_cast<gid_t>(-1);
   std::uint32_t overtakings = 0xFFFFFFFF;  ///< of a gate this call creates: b, or overtakings_shared (layout.hpp)
   bool default_size = false;               ///< of a gate this call creates: nobody asked for its size
+  bool for_command = false;                ///< a command will be started in it (lock_file::open_for_command)
 };
 
 /// The directory of a location: the one it names, else $KGATE_DIR, else a directory of the user's own below /run/lock,

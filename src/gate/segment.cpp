@@ -2,6 +2,7 @@
 #include "gate/segment.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -170,7 +171,7 @@ segment::attempt segment::open_once(const std::string& name, int slots, const lo
   if (!failure) failure = map_file(fd, there, true);
   ::close(fd);
   if (failure) return attempt::failed;
-  failure = open_locks(there);
+  failure = open_locks(there, where.for_command);
   if (failure && file_id::of(path_) != id_) return attempt::again;  // removed meanwhile
   if (failure) return attempt::failed;
   if (is_stale()) {
@@ -214,11 +215,16 @@ gate_failure segment::open_read_only(const std::string& name, const location& wh
 
 gate_failure segment::map_file(int fd, const struct stat& there, bool writable) {
   struct statfs file_system {};
-  if (fstatfs(fd, &file_system) == 0)
+  if (fstatfs(fd, &file_system) == 0) {
     if (gate_failure failure = check_filesystem(path_, file_system)) return failure;
-  file_header header{};
-  if (pread(fd, &header, sizeof header, 0) < 0) return system_failure("cannot read " + path_, errno);
-  if (gate_failure failure = verify(header, static_cast<std::uint64_t>(there.st_size), path_)) return failure;
+    on_disk_ = file_system.f_type != TMPFS_MAGIC;
+  }
+  const auto bytes = static_cast<std::uint64_t>(there.st_size);
+  if (bytes != sizeof(file_layout)) {  // nothing that could be mapped
+    file_header header{};
+    if (pread(fd, &header, sizeof header, 0) < 0) return system_failure("cannot read " + path_, errno);
+    return verify(header, bytes, path_);
+  }
   void* const memory =
       mmap(nullptr, sizeof(file_layout), writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) {
@@ -227,14 +233,15 @@ gate_failure segment::map_file(int fd, const struct stat& there, bool writable) 
     return system_failure("cannot map " + path_, errno);
   }
   map_ = static_cast<file_layout*>(memory);
+  const file_header header = map_->header;  // a copy: others can write to it
   lock_id_ = header.id;
   id_ = {there.st_dev, there.st_ino};
-  return {};
+  return verify(header, bytes, path_);
 }
 
-gate_failure segment::open_locks(const struct stat& gate) {
+gate_failure segment::open_locks(const struct stat& gate, bool for_command) {
   const std::string stem = lock_stem_of(path_, lock_id_);
-  const int error = locks_.open(stem, gate.st_uid);
+  const int error = locks_.open(stem, gate.st_uid, for_command);
   if (error == 0) return {};
   if (error == ENOENT)
     return {gate_errc::damaged, path_ + " has lost its lock files (" + stem + ".*); run `kgate remove -n " +
@@ -303,6 +310,7 @@ gate_failure segment::write_and_link(int fd, const std::string& name, int slots,
 /// Whether the gate is from before the last boot. Without a boot id (no /proc in this container) there is no telling,
 /// and no need: what the locks say is enough, unless a power cut tore the file.
 bool segment::is_stale() const noexcept {
+  if (!on_disk_) return false;
   const std::array<char, 40> now = boot_id();
   return now[0] != '\0' && map_->header.boot != now;
 }

@@ -59,7 +59,7 @@ class segment {
   gate_failure create(const std::string& name, int slots, const location& where);
   gate_failure write_and_link(int fd, const std::string& name, int slots, const location& where, std::uint64_t id);
   gate_failure map_file(int fd, const struct stat& there, bool writable);
-  gate_failure open_locks(const struct stat& gate);
+  gate_failure open_locks(const struct stat& gate, bool for_command);
   bool is_stale() const noexcept;
   int reserve(const void* first, std::size_t bytes) noexcept;
   gate_failure renew(int slots);
@@ -68,6 +68,7 @@ class segment {
   file_layout* map_ = nullptr;
   file_id id_;
   std::uint64_t lock_id_ = 0;  ///< that of the header, as it was verified
+  bool on_disk_ = true;        ///< false: in memory, where nothing is from before the last boot
   lock_file locks_;
   std::string path_;
 };

@@ -14,6 +14,8 @@
 #include <ctime>
 #include <limits>
 
+#include "tools/kgate/unrecorded_waits.hpp"
+
 namespace kgate::tool {
 
 using namespace detail::gates;
@@ -143,14 +145,47 @@ void record(const std::string& gate_path, const history_record& what) {
   file.write(hour % hours_kept, now);
 }
 
-void record_all(const std::vector<held_slot>& slots, bool ended) {
-  for (const held_slot& one : slots) {
-    history_record what{};
-    what.passages = 1;
-    what.waited.add(one.waited_ns);
-    if (ended) what.held.add(one.left_ns - one.entered_ns);
-    record(one.path, what);
+void add_wait(history_record& what, std::uint64_t ns) {
+  what.passages = sum(what.passages, std::uint32_t{1});
+  what.waited.add(ns);
+}
+
+unrecorded_waits unrecorded_of(held_slot& one) {
+  return unrecorded_waits(one.gate.cells().map().lines[one.member.number].unrecorded);
+}
+
+/// Records a passage, and with it those that left it to others.
+void record_with_others(held_slot& one, history_record what) {
+  unrecorded_waits others = unrecorded_of(one);
+  for (const std::uint64_t us : others.take()) add_wait(what, us * 1000);
+  add_wait(what, one.waited_ns);
+  record(one.path, what);
+  others.forget();
+}
+
+/// Adds what members of the gate have not recorded yet. False if that changed meanwhile.
+bool add_unrecorded(const segment& gate, history_record& out) {
+  const std::size_t members = std::min<std::size_t>(gate.map().members_used.load(), members_max);
+  std::vector<std::uint64_t> waits;
+  for (std::size_t i = 0; i < members; ++i)
+    if (!unrecorded_waits(gate.map().lines[i].unrecorded).read(waits)) return false;
+  for (const std::uint64_t us : waits) add_wait(out, us * 1000);
+  return true;
+}
+
+history read_file(const std::string& path) {
+  history out;
+  const int fd = open_to_read(path);
+  if (fd < 0) return out;
+  const bool ours = is_history(fd);
+  const std::uint64_t hour = this_hour();
+  for (std::uint64_t i = 0; ours && i <= index_of_past; ++i) {
+    const history_record one = read_record(fd, i);
+    out.ever.add(one);
+    if (i != index_of_past && one.hour != 0 && one.hour + hours_kept > hour) out.week.add(one);
   }
+  ::close(fd);
+  return out;
 }
 
 }  // namespace
@@ -210,8 +245,18 @@ bool history_record::consistent() const {
   return waited.consistent() && held.consistent() && waited.count() == passages && held.count() <= passages;
 }
 
-void record_passages(const std::vector<held_slot>& slots) { record_all(slots, true); }
-void record_waits(const std::vector<held_slot>& slots) { record_all(slots, false); }
+void record_passages(std::vector<held_slot>& slots) {
+  for (held_slot& one : slots) {
+    history_record what{};
+    what.held.add(one.left_ns - one.entered_ns);
+    record_with_others(one, what);
+  }
+}
+
+void record_waits(std::vector<held_slot>& slots) {
+  for (held_slot& one : slots)
+    if (!unrecorded_of(one).add(one.waited_ns / 1000)) record_with_others(one, {});
+}
 
 void record_refusals(const request& options) {
   history_record what{};
@@ -220,18 +265,25 @@ void record_refusals(const request& options) {
 }
 
 history read_history(const std::string& directory, const std::string& gate) {
-  history out;
-  const int fd = open_to_read(path_of_history(directory, gate));
-  if (fd < 0) return out;
-  const bool ours = is_history(fd);
-  const std::uint64_t hour = this_hour();
-  for (std::uint64_t i = 0; ours && i <= index_of_past; ++i) {
-    const history_record one = read_record(fd, i);
-    out.ever.add(one);
-    if (i != index_of_past && one.hour != 0 && one.hour + hours_kept > hour) out.week.add(one);
+  const std::string path = path_of_history(directory, gate);
+  location where;
+  where.directory = directory;
+  segment file;
+  if (file.open_read_only(gate, where)) return read_file(path);
+  // Waits move from the gate's file to the history: if some did meanwhile it is read again, but not for ever.
+  constexpr int tries_max = 100;
+  for (int tries = 0;; ++tries) {
+    history_record before{}, after{};
+    const bool whole = add_unrecorded(file, before);
+    history out = read_file(path);
+    if ((!whole || !add_unrecorded(file, after) || before.passages != after.passages) && tries < tries_max) {
+      sched_yield();
+      continue;
+    }
+    out.ever.add(before);
+    out.week.add(before);
+    return out;
   }
-  ::close(fd);
-  return out;
 }
 
 void remove_history(const std::string& directory, const std::string& gate) {

@@ -3,8 +3,8 @@
 
 /// What commands did at a gate in the last days, in a file of bounded size beside it: one record for each hour of a
 /// week, with classes of waiting and running times that double. Recorded after the slot has been given back, so nobody
-/// waits for it; a record that cannot be written is left out. Whoever may write to the gate may write to the file: a
-/// record that no kgate writes is taken for none.
+/// waits for it, or with --exec by one in fourteen (unrecorded_waits.hpp); a record that cannot be written is left out.
+/// Whoever may write to the gate may write to the file: a record that no kgate writes is taken for none.
 
 #include <array>
 #include <cstdint>
@@ -43,9 +43,9 @@ struct history_record {
 };
 
 /// The commands held these slots and have ended.
-void record_passages(const std::vector<held_slot>& slots);
+void record_passages(std::vector<held_slot>& slots);
 /// The commands go on without kgate, which will not learn how long they run.
-void record_waits(const std::vector<held_slot>& slots);
+void record_waits(std::vector<held_slot>& slots);
 /// No slot was to be had in time.
 void record_refusals(const request& options);
 

@@ -191,6 +191,7 @@ std::optional<int> serve_until_the_end(const request& options, std::vector<held_
 int jobserver(const request& options) {
   std::vector<held_slot> slots;
   if (const std::optional<int> code = acquire_slots(options, slots)) return *code;
+  for (held_slot& one : slots) one.gate.announce(one.member);
   int ended = 0;
   if (const std::optional<int> code = serve_until_the_end(options, slots, ended)) return *code;
   return pass_on(ended);  // may end this process: nothing is left to be removed by now

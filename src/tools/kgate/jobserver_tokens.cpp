@@ -112,7 +112,7 @@ int sweep_fifos() {
   return swept;
 }
 
-tree_locks::tree_locks(const lock_file& locks) : fd_(locks.open_for_command()) {
+tree_locks::tree_locks(lock_file& locks) : fd_(locks.open_for_command()) {
   if (fd_ >= 0) fcntl(fd_, F_SETFD, 0);
 }
 

@@ -49,7 +49,7 @@ int sweep_fifos();
 /// that are locked through it stay taken as long as one of these processes has it, even if this process is killed.
 class tree_locks {
  public:
-  explicit tree_locks(const detail::gates::lock_file& locks);
+  explicit tree_locks(detail::gates::lock_file& locks);
   tree_locks(const tree_locks&) = delete;
   tree_locks& operator=(const tree_locks&) = delete;
   ~tree_locks();

@@ -58,8 +58,11 @@ bool begins_kgate(const std::vector<char*>& words, std::size_t at) {
 }
 
 bool is_ours(const char* setting) {
-  for (const char* name : {"KGATE_NAME=", "KGATE_SLOT=", "KGATE_SLOTS=", "KGATE_TOKEN=", "KGATE_SLOT_"})
-    if (std::strncmp(setting, name, std::strlen(name)) == 0) return true;
+  const std::string_view line = setting;
+  constexpr std::string_view all = "KGATE_";
+  if (line.substr(0, all.size()) != all) return false;
+  for (const std::string_view name : {"NAME=", "SLOT=", "SLOTS=", "TOKEN=", "SLOT_"})
+    if (line.substr(all.size(), name.size()) == name) return true;
   return false;
 }
 

@@ -173,6 +173,7 @@ bool has_room_in_offers(core& gate, int permits) {
 entry enter(const request& options, std::int64_t deadline_ns, held_slot& out, word& became) {
   wait_options how;
   how.deadline_ns = deadline_ns;
+  how.leaves_by_ending = options.exec;
   const int permits = out.asked.permits();
   const word now = out.gate.cells().word();
   if (deadline_ns == 0) {
@@ -181,7 +182,7 @@ entry enter(const request& options, std::int64_t deadline_ns, held_slot& out, wo
     how.deadline_ns = now_ns() + 2 * offer_ns_max;
   } else if (!now.waiting()) {
     // If nobody waits, those inside may have ended without anybody noticing, as commands after --exec do.
-    wait_options at_once;
+    wait_options at_once = how;
     at_once.deadline_ns = 0;
     if (const entry result = out.gate.enter(out.member, permits, at_once, became); result != entry::timed_out)
       return result;
@@ -209,7 +210,7 @@ bool was_gone_before(held_slot& one) {
 std::optional<int> acquire_once(const request& options, std::int64_t deadline_ns, held_slot& out, bool* again) {
   const gate_request& asked = out.asked;
   const auto is_gone = [&] { return again != nullptr && (*again = was_gone_before(out)); };
-  if (const int code = open_gate(options, asked, out.gate)) return code;
+  if (const int code = open_gate(options, asked, out.gate, true)) return code;
   out.path = out.gate.file().path();
   const int slots = out.gate.slots();
   if (slots == 0) return failed_entry(entry::damaged, options, asked);
@@ -218,7 +219,7 @@ std::optional<int> acquire_once(const request& options, std::int64_t deadline_ns
              " slots of gate '" + asked.name + "'");
     return exit_usage;
   }
-  if (const gate_failure failure = out.gate.join(shown_command(options), out.member)) {
+  if (const gate_failure failure = out.gate.join(shown_command(options), out.member, false)) {
     if (is_gone()) return exit_lost;
     complain(failure, options);
     return exit_error;
@@ -319,9 +320,10 @@ gate_failure open_with_size(const gate_request& asked, const location& where, co
   }
 }
 
-int open_gate(const request& options, const gate_request& asked, core& gate) {
+int open_gate(const request& options, const gate_request& asked, core& gate, bool for_command) {
   location where;
   if (!location_of(options, where)) return exit_usage;
+  where.for_command = for_command;
   gate_failure failure =
       options.existing || asked.slots == 0 ? gate.open(asked.name, 0, where) : open_with_size(asked, where, gate);
   for (int tries = 0; failure.code == gate_errc::not_found && asked.slots == 0 && !options.existing; ++tries) {

@@ -44,7 +44,7 @@ struct held_slot {
 std::string shown_command(const request& options);
 
 /// Opens the gate as the options say, creating it if they allow that: 0, or an exit code and why has been said.
-int open_gate(const request& options, const gate_request& asked, detail::gates::core& gate);
+int open_gate(const request& options, const gate_request& asked, detail::gates::core& gate, bool for_command = false);
 
 /// Opens or creates the gate with the size that is asked for, which replaces one that nobody had asked for.
 gate_failure open_with_size(const gate_request& asked, const detail::gates::location& where, detail::gates::core& gate);
