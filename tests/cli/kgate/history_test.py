@@ -6,6 +6,7 @@ import os
 import random
 import re
 import struct
+import time
 
 from tool import Case, main
 
@@ -37,6 +38,46 @@ class History(Case):
         self.assertLess(seen["waited"]["p50"], 0.05)
         text = self.run_kgate("stats").stdout
         self.assertRegex(text, r"g: 6 passages, 1 refused in the last 7 days\n +p50 +p90 +p99 +max +mean\n  waited +\d+\S+ .*\n  ran +\d+")
+
+    def test_passages_of_exec_count_at_once_and_once(self):
+        # Fourteen of one participant's number share a write to the history; what it has not got yet is counted all the same.
+        for count in range(1, 31):
+            self.run_kgate("run", "-n", "g", "--exec", "--", "true")
+            seen = self.stats()
+            self.assertEqual((seen["passages"], seen["waited"]["count"], seen["held"]["count"]), (count, count, 0))
+        self.assertTrue(os.path.exists(os.path.join(self.dir, ".g.history")))
+        self.assertIn('kgate_passages_total{gate="g"} 30\n', self.run_kgate("stats", "--prometheus").stdout)
+        self.run_kgate("run", "-n", "g", "--", "true")
+        self.assertEqual(self.stats()["passages"], 31)
+
+    def test_waits_of_exec_are_recorded(self):
+        holder = self.hold("g")
+        waiter = self.start("run", "-n", "g", "--exec", "--", "true")
+        self.until(lambda: len(self.gate("g")["waiters"]) == 1)
+        time.sleep(1)
+        before = time.monotonic()
+        holder.terminate()
+        self.assertEqual(waiter.wait(10), 0)
+        self.assertTrue(1 <= self.stats()["waited"]["max"] <= 1.1 + time.monotonic() - before + 5, self.stats())
+
+    def test_unrecorded_waits_that_kgate_does_not_write_harm_nobody(self):
+        self.run_kgate("run", "-n", "g", "--exec", "--", "true")
+        path = os.path.join(self.dir, "g.gate")
+        with open(path, "rb") as file:
+            whole = file.read()
+        # The first member's line: its last 28 bytes begin with how many there are.
+        places = [at for at in range(4096, len(whole) - 64, 64) if whole[at + 36:at + 38] == b"\1\0" and whole[at + 32:at + 36] == b"\1\0\0\0"]
+        self.assertTrue(places)
+        for value in (0xFFFF, 0xFFFE, 14, 13):
+            with open(path, "r+b") as file:
+                for place in places:
+                    file.seek(place + 36)
+                    file.write(struct.pack("<14H", value, *[0xFFFF] * 13))
+            self.assertIn(self.stats()["passages"], (0, 13))
+            for _ in range(3):
+                self.assertEqual(self.run_kgate("run", "-n", "g", "--exec", "--", "true").returncode, 0)
+            self.run_kgate("remove", "-n", "g")
+            self.run_kgate("run", "-n", "g", "--exec", "--", "true")
 
     def test_prometheus(self):
         self.run_kgate("run", "-n", "g", "-k", "2", "--", "true")

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 from tool import KGATE, ROOT_USER, Case, main
@@ -88,6 +89,21 @@ class Calls(Case):
         self.assertLess(calls("run", "-n", "g", "--", "true"), 25)
         self.assertLess(calls("run", "-n", "g", "--exec", "--", "true"), 25)
         self.assertLess(calls("status", "-n", "g"), 6 * count)  # a few for each, not for each pair
+
+    def test_becoming_a_command_takes_few_calls(self):
+        with open(KGATE, "rb") as file:
+            if b"ld-linux" in file.read(4096):
+                self.skipTest("this kgate is not linked statically")
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed")
+        in_memory = tempfile.mkdtemp(prefix="kgate-cli-", dir="/dev/shm")
+        self.addCleanup(shutil.rmtree, in_memory)
+        env = {**self.env, "KGATE_DIR": in_memory}
+        for _ in range(3):  # the first creates the gate; each of the others heals the one before it
+            done = subprocess.run(["strace", KGATE, "run", "-n", "g", "--exec", "--", "/bin/true"], env=env, capture_output=True, text=True, timeout=60)
+        before = done.stderr.split('execve("/bin/true"')[0].splitlines()
+        self.assertEqual([line for line in before if "/proc/" in line], [])
+        self.assertLess(len(before), 52, done.stderr)
 
     def test_a_command_that_asks_about_its_own_gate_keeps_its_slot(self):
         # The command of `kgate run` has a record lock, which closing any descriptor of that file would drop.
