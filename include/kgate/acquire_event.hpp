@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <mutex>
 #include <system_error>
-#include <type_traits>
 #include <utility>
 
 #include "kgate/detail/contracts.hpp"
@@ -150,10 +149,8 @@ class basic_slot_event {
   }
 
  private:
-  using semaphore_type = std::remove_reference_t<decltype(detail::suspended_slots::permits_of(std::declval<Slots&>()))>;
-
   Slots* from_;
-  basic_acquire_event<semaphore_type> permit_;
+  basic_acquire_event<detail::permits_type<Slots>> permit_;
 };
 
 template <class Slots, class... Rest>

@@ -19,8 +19,10 @@
 ///     request_stop() or close(): see inline_executor. With a time limit one must be given.
 ///
 /// With a stop_token or a time limit, co_await gives a bool: false if it gave up or was refused. Without them it gives
-/// nothing, and throws kgate::refused. The rules are those of acquire: a permit that is free is taken even if stop was
-/// requested before, one that comes at the last moment is taken, and who gives up is no longer in line.
+/// nothing, and throws kgate::refused. slots::async_acquire gives a slot or, with a limit, a std::optional; and
+/// pool::async_borrow a lease, which is empty if it gave up or was refused. The rules are those of acquire: a permit
+/// that is free is taken even if stop was requested before, one that comes at the last moment is taken, and who gives
+/// up is no longer in line.
 ///
 /// Nothing is allocated; a waiting coroutine's frame holds 72 bytes for it, 160 with a stop_token or time limit. A
 /// coroutine may be destroyed while it stands in line, by a thread that no grant can run beside.
@@ -29,13 +31,16 @@
 #include <concepts>
 #include <coroutine>
 #include <cstddef>
+#include <optional>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
 
 #include "kgate/detail/contracts.hpp"
 #include "kgate/detail/waiting/suspended_request.hpp"
+#include "kgate/pool.hpp"
 #include "kgate/semaphore.hpp"
+#include "kgate/slots.hpp"
 
 namespace kgate {
 
@@ -190,18 +195,89 @@ class [[nodiscard]] coroutine_request
 
 }  // namespace detail
 
+namespace detail {
+
+/// What the options of async_acquire mean for the type of the request.
+template <class... Options>
+struct options_of {
+  static constexpr bool has_weight = (std::is_integral_v<Options> || ...);
+  static constexpr bool has_time_limit = (is_time_limit<Options> || ...);
+  static constexpr bool limited = has_time_limit || (std::is_same_v<Options, std::stop_token> || ...);
+  using executors = executor_among<Options...>;
+  using executor = typename executors::type;
+  static_assert(!has_time_limit || (Executor<Options> || ...),
+                "with a time limit, say where the coroutine goes on: an executor");
+  template <class Semaphore>
+  using request = coroutine_request<Semaphore, limited, executor>;
+
+  static request_options values(const Options&... options) {
+    request_options asked;
+    (asked.set(options), ...);
+    return asked;
+  }
+};
+
+/// The awaiter of slots: Base is that of their permits.
+template <class Slots, bool Limited, class Base>
+class [[nodiscard]] slot_request : public Base {
+ public:
+  template <class E>
+  slot_request(Slots& from, const request_options& options, E executor)
+      : Base(suspended_slots::permits_of(from), options, std::move(executor)), from_(&from) {}
+  auto await_resume() {
+    if constexpr (Limited) {
+      return Base::await_resume() ? std::optional<std::ptrdiff_t>(suspended_slots::take(*from_)) : std::nullopt;
+    } else {
+      Base::await_resume();
+      return suspended_slots::take(*from_);
+    }
+  }
+
+ private:
+  Slots* from_;
+};
+
+/// The awaiter of a pool: Base is that of its slots.
+template <class Pool, class Base>
+class [[nodiscard]] lease_request : public Base {
+ public:
+  template <class E>
+  lease_request(Pool& from, const request_options& options, E executor)
+      : Base(suspended_pool::slots_of(from), options, std::move(executor)), from_(&from) {}
+  auto await_resume() { return suspended_pool::lend(*from_, Base::await_resume()); }
+
+ private:
+  Pool* from_;
+};
+
+}  // namespace detail
+
 template <class Fairness, class WaitPolicy, class Statistics>
 template <class... Options>
 auto basic_semaphore<Fairness, WaitPolicy, Statistics>::async_acquire(Options... options) {
-  using executors = detail::executor_among<Options...>;
-  constexpr bool has_time_limit = (detail::is_time_limit<Options> || ...);
-  constexpr bool has_executor = (Executor<Options> || ...);
-  constexpr bool limited = has_time_limit || (std::is_same_v<Options, std::stop_token> || ...);
-  static_assert(!has_time_limit || has_executor, "with a time limit, say where the coroutine goes on: an executor");
-  detail::request_options asked;
-  (asked.set(options), ...);
-  return detail::coroutine_request<basic_semaphore, limited, typename executors::type>(*this, asked,
-                                                                                       executors::of(options...));
+  using asked = detail::options_of<Options...>;
+  return typename asked::template request<basic_semaphore>(*this, asked::values(options...),
+                                                           asked::executors::of(options...));
+}
+
+template <class Fairness, class WaitPolicy, class Statistics>
+template <class... Options>
+auto basic_slots<Fairness, WaitPolicy, Statistics>::async_acquire(Options... options) {
+  using asked = detail::options_of<Options...>;
+  static_assert(!asked::has_weight, "a slot is one permit");
+  using permit_request = typename asked::template request<basic_semaphore<Fairness, WaitPolicy, Statistics>>;
+  return detail::slot_request<basic_slots, asked::limited, permit_request>(*this, asked::values(options...),
+                                                                           asked::executors::of(options...));
+}
+
+template <class T, class Slots>
+template <class... Options>
+auto pool<T, Slots>::async_borrow(Options... options) {
+  using asked = detail::options_of<Options...>;
+  static_assert(!asked::has_weight, "a lease is one permit");
+  using permit_request = typename asked::template request<detail::permits_type<Slots>>;
+  using slot_request = detail::slot_request<Slots, asked::limited, permit_request>;
+  return detail::lease_request<pool, slot_request>(*this, asked::values(options...), asked::executors::of(options...));
 }
 
 }  // namespace kgate

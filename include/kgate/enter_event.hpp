@@ -14,6 +14,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "kgate/gate.hpp"
 
@@ -30,23 +31,28 @@ class suspended_entry {
 
   /// Whether the wait has ended. It stays so.
   bool ended() const noexcept;
-  /// Ends the wait, if it has not ended.
+  /// Ends the wait, if it has not ended. From any thread.
   void cancel() noexcept;
   /// Once it has ended: true if the member is inside, false if it gave up. Throws gate_error, as entering does.
   bool finish();
 
  protected:
   explicit suspended_entry(gate::member& member);
-  /// Ends the wait without on_end(); a member that got inside leaves, unless finish() was called.
   virtual ~suspended_entry();
+  /// Ends the wait without on_end(); a member that got inside leaves, unless finish() was called. For the destructors
+  /// of those that own the member.
+  void abandon() noexcept;
 
-  /// Queues up, or enters at once. Later on_end() follows, or it has ended when this returns.
+  /// Queues up: true; then on_end() follows or has been called, and with resume() this object may be gone. Or it has
+  /// ended: false. A cancel() from before counts.
   /// @throws gate_error
-  void begin(int weight, std::chrono::nanoseconds limit);
+  bool begin(int weight, std::chrono::nanoseconds limit);
   /// The wait has ended, in whatever thread; under a lock, so it must not use the gate. True: resume() is to follow.
   virtual bool on_end() noexcept = 0;
   /// Without the lock. Nothing of this object is touched afterwards.
   virtual void resume() noexcept {}
+  /// After finish(): being inside, as a permit.
+  static gate::permit permit_of(std::unique_ptr<gate::member> inside) { return gate::permit(std::move(inside)); }
 
  private:
   struct record;

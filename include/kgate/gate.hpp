@@ -70,7 +70,7 @@ struct gate_options {
   /// participants 256/N and at least 2, so that at most 3N + 256 others get in past one who is queued.
   std::optional<unsigned> overtakings = std::nullopt;
   /// What others see as the command of this process. Empty: the program's own name.
-  std::string command;
+  std::string command{};
 };
 
 /// A member inside or waiting.
@@ -101,9 +101,9 @@ class gate {
   class member;
   class permit;
 
-  /// Opens the gate `name`, or creates it with `slots`. With slots = 0 it must exist. An existing gate must have
-  /// been created with `slots` if they are given, or resized since: then its size stands. Throws gate_error.
-  explicit gate(std::string_view name, int slots = 0, gate_options options = {});
+  /// Opens the gate `name`, or creates it with `slot_count` slots. With 0 it must exist. An existing gate must have
+  /// been created with as many if they are given, or resized since: then its size stands. Throws gate_error.
+  explicit gate(std::string_view name, int slot_count = 0, gate_options options = {});
   gate(gate&&) noexcept;
   gate& operator=(gate&&) noexcept;
   ~gate();
@@ -121,13 +121,17 @@ class gate {
   template <class Clock, class Duration>
   [[nodiscard]] std::optional<permit> try_enter_until(std::chrono::time_point<Clock, Duration> time, int weight = 1);
 
+  /// co_await gives a permit and blocks no thread; in kgate/async_gate.hpp, which says what the options are.
+  template <class... Options>
+  [[nodiscard]] auto async_enter(Options... options);
+
   /// A membership of one's own: the cheapest way to enter again and again. For one thread at a time.
   [[nodiscard]] member join();
 
   /// Throws gate_error if the file is damaged.
   [[nodiscard]] int slots() const;
   /// Changes k. Those inside stay; nobody enters until there is room under the new k.
-  void resize(int slots);
+  void resize(int slot_count);
   /// The holders and the waiters, after healing dead members.
   gate_status status();
   /// Removes the gate. False, and nothing is done, if somebody is inside or waits, unless forced: then waiters get
@@ -267,6 +271,7 @@ class gate::permit {
  private:
   friend class gate;
   friend class enter_event;
+  friend class detail::gates::suspended_entry;
   explicit permit(std::unique_ptr<member> inside) : member_(std::move(inside)) {}
   member& inside() const;
 

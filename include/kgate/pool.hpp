@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
@@ -26,6 +27,10 @@
 #include "kgate/slots.hpp"
 
 namespace kgate {
+
+namespace detail {
+struct suspended_pool;
+}
 
 /// An object belongs to a slot: it is made when its slot is borrowed for the
 /// first time, and used again by later borrowers. Because low slots are given
@@ -148,6 +153,10 @@ class pool {
   /// Empty if stop was requested first.
   [[nodiscard]] lease borrow(std::stop_token stop) { return lend(basic_slot<Slots>(slots_, std::move(stop))); }
 
+  /// co_await gives a lease and blocks no thread; in kgate/async.hpp, which says what the options are.
+  template <class... Options>
+  [[nodiscard]] auto async_borrow(Options... options);
+
   /// Changes the number of objects, as slots::resize does. With fewer, objects
   /// of slots from k on are destroyed when they are given back; those not in
   /// use then are kept until the pool ends or has room for them again.
@@ -161,6 +170,8 @@ class pool {
   std::ptrdiff_t waiters() const noexcept { return slots_.waiters(); }
 
  private:
+  friend detail::suspended_pool;
+
   lease lend(basic_slot<Slots> held) {
     if (!held) return {};
     place& its = places_[static_cast<std::size_t>(held.number())];
@@ -175,5 +186,21 @@ class pool {
   std::function<void(void*, std::ptrdiff_t)> make_;
   fixed_array<place> places_;
 };
+
+namespace detail {
+/// What a pool lets those use that wait for it without a thread.
+struct suspended_pool {
+  template <class Pool>
+  static auto& slots_of(Pool& from) noexcept {
+    return from.slots_;
+  }
+  /// The object of a slot that the caller has, or nothing.
+  template <class Pool>
+  static auto lend(Pool& from, std::optional<std::ptrdiff_t> slot) {
+    using held_slot = basic_slot<std::remove_reference_t<decltype(from.slots_)>>;
+    return from.lend(slot ? held_slot(from.slots_, std::adopt_lock, *slot) : held_slot());
+  }
+};
+}  // namespace detail
 
 }  // namespace kgate

@@ -16,6 +16,7 @@
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
+#include <type_traits>
 #include <utility>
 
 #include "kgate/algorithms/bitmap_names.hpp"
@@ -146,6 +147,9 @@ struct suspended_slots {
     return s.take();
   }
 };
+/// The semaphore behind slots.
+template <class Slots>
+using permits_type = std::remove_reference_t<decltype(suspended_slots::permits_of(std::declval<Slots&>()))>;
 }  // namespace detail
 
 /// One slot for as long as this object lives.

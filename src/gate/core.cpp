@@ -447,7 +447,8 @@ bool core::dozes_on(suspended_wait& s, std::int64_t now) {
   cells_.map().lines[i].bell.store(bell_asleep);
   const word w = cells_.word();
   if (w.free() > 0 && !w.closed() && is_head(i)) protocol_.advance();
-  if (!waits(i) || w.operation() == op::retired || now >= s.how.deadline_ns) return false;
+  const bool cancelled = s.how.cancelled != nullptr && s.how.cancelled->load();
+  if (!waits(i) || w.operation() == op::retired || now >= s.how.deadline_ns || cancelled) return false;
   if (now >= s.wake_at_ns) {
     if (w == s.seen || now - s.began_ns >= dozing_most_ns) return false;
     heal_holders_at_times(wall_coarse_ns());

@@ -20,8 +20,9 @@ struct suspended_entry::record {
   suspended_waiter waiter;
   word became{};
   std::atomic<bool> ended{false};
-  bool by_caller = false;
+  std::atomic<bool> cancelled{false};  ///< by cancel()
   bool begun = false;
+  bool abandoned = false;
   bool finished = false;
 };
 
@@ -29,8 +30,12 @@ suspended_entry::suspended_entry(gate::member& member) : member_(&member), recor
   record_->at = member.owner_;
 }
 
-suspended_entry::~suspended_entry() {
-  if (!record_->begun || record_->finished || !record_->at->memory.is_ours()) return;
+suspended_entry::~suspended_entry() { abandon(); }
+
+void suspended_entry::abandon() noexcept {
+  record& mine = *record_;
+  if (!mine.begun || mine.finished || !mine.at->memory.is_ours()) return;
+  mine.abandoned = true;
   cancel();
   try {
     if (finish()) member_->leave();
@@ -38,42 +43,43 @@ suspended_entry::~suspended_entry() {
   }
 }
 
-void suspended_entry::begin(int weight, std::chrono::nanoseconds limit) {
+bool suspended_entry::begin(int weight, std::chrono::nanoseconds limit) {
   gate::member& m = *member_;
   record& mine = *record_;
   m.prepare_to_enter(weight);
   suspended_waiter& w = mine.waiter;
   w.wait.member = {m.number_, m.out_};
   w.wait.how.deadline_ns = gate::member::deadline_after(limit);
+  w.wait.how.cancelled = &mine.cancelled;
   w.owner = this;
   w.ended = [](void* self) noexcept {
     auto& me = *static_cast<suspended_entry*>(self);
     me.record_->ended.store(true);
-    return me.on_end();
+    return !me.record_->abandoned && me.on_end();
   };
   w.resume = [](void* self) noexcept { static_cast<suspended_entry*>(self)->resume(); };
+  mine.begun = true;
   if (const std::optional<entry> at_once = m.owner_->core.begin(w.wait, weight, mine.became)) {
     w.result = at_once;
-    mine.begun = true;
     mine.ended.store(true);
-    return;
+    return false;
   }
-  if (const int error = m.owner_->suspended.add(w)) {
-    m.out_ = w.wait.member.out;
-    const entry how = m.owner_->core.withdraw(w.wait, entry::cancelled);
-    if (m.settle(how, true, w.wait.member.out, mine.became)) m.leave();
-    throw gate_error(system_failure("cannot start a thread that waits at gate '" + m.owner_->name + "'", error));
-  }
-  mine.begun = true;
+  const int error = m.owner_->suspended.add(w);
+  if (error == 0) return true;  // nothing of this may be touched any more
+  mine.begun = false;
+  const entry how = m.owner_->core.withdraw(w.wait, entry::timed_out);
+  if (m.settle(how, true, w.wait.member.out, mine.became)) m.leave();
+  throw gate_error(system_failure("cannot start a thread that waits at gate '" + m.owner_->name + "'", error));
 }
 
 bool suspended_entry::ended() const noexcept { return record_->ended.load(); }
 
 void suspended_entry::cancel() noexcept {
-  if (record_->waiter.home == nullptr || !record_->at->memory.is_ours()) return;
-  if (!ended()) record_->by_caller = true;
+  record& mine = *record_;
+  if (!mine.at->memory.is_ours()) return;
+  if (!ended()) mine.cancelled.store(true);
   // Also if it has ended: the thread that says so may not have come to the end of on_end().
-  suspended_waiters::withdraw(record_->waiter, entry::cancelled);
+  suspended_waiters::withdraw(mine.waiter, entry::cancelled);
 }
 
 bool suspended_entry::finish() {
@@ -81,22 +87,21 @@ bool suspended_entry::finish() {
   KGATE_EXPECTS(ended() && !record_->finished, "a wait is finished before it has ended, or twice");
   record_->finished = true;
   const suspended_waiter& w = record_->waiter;
-  return member_->settle(*w.result, record_->by_caller, w.wait.member.out, record_->became);
+  return member_->settle(*w.result, record_->cancelled.load(), w.wait.member.out, record_->became);
 }
 
 event_entry::event_entry(gate::member& member, int weight, std::chrono::nanoseconds limit)
     : suspended_entry(member), descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (descriptor_ < 0) throw gate_error(system_failure("cannot wait by an eventfd", errno));
   try {
-    begin(weight, limit);
+    if (!begin(weight, limit)) on_end();
   } catch (...) {
     ::close(descriptor_);
     throw;
   }
-  if (ended()) on_end();
 }
 event_entry::~event_entry() {
-  cancel();  // before the descriptor is closed
+  cancel();  // before the descriptor is closed, also if it has ended: see there
   ::close(descriptor_);
 }
 

@@ -82,7 +82,7 @@ int bell_listener::add(suspended_waiter& w, suspended_waiter*& to_resume) {
   const std::lock_guard guard(mutex_);
   waiters_.reserve(waiters_max);
   if (const int error = start()) return error;
-  w.home = this;
+  w.home.store(this);
   waiters_.push_back(&w);
   if (const std::optional<entry> how = gate_.proceed(w.wait))
     finish(waiters_.size() - 1, *how, to_resume);
@@ -175,8 +175,10 @@ int suspended_waiters::add(suspended_waiter& w) {
 }
 
 void suspended_waiters::withdraw(suspended_waiter& w, entry why) {
+  bell_listener* const home = w.home.load();
+  if (home == nullptr) return;
   suspended_waiter* to_resume = nullptr;
-  w.home->withdraw(w, why, to_resume);
+  home->withdraw(w, why, to_resume);
   resume_all(to_resume);
 }
 

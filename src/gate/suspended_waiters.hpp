@@ -24,7 +24,7 @@ struct suspended_waiter {
   suspended_wait wait;
   std::optional<entry> result;       ///< once it has ended
   suspended_waiter* next = nullptr;  ///< for whoever ended it
-  bell_listener* home = nullptr;
+  std::atomic<bell_listener*> home{nullptr};
   void* owner = nullptr;  ///< for the two functions
   /// Called once the wait has ended, under a lock: it must not call back. True: `resume` is to be called as well.
   bool (*ended)(void* owner) noexcept = nullptr;
@@ -80,6 +80,7 @@ class suspended_waiters {
   int add(suspended_waiter& w);
   /// Ends the wait if it has not ended. Afterwards its end has been told, or another thread is about to call its
   /// resume.
+  /// Nothing if it is not added yet: add() looks at wait.how.cancelled afterwards.
   static void withdraw(suspended_waiter& w, entry why);
   void abandon() noexcept;
 

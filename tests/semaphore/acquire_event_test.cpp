@@ -55,6 +55,32 @@ TEST(AcquireEvent, CanBeCancelledAndRefused) {
   EXPECT_THROW(static_cast<void>(refused_one.take()), refused);
   s.release();
 }
+TEST(AcquireEvent, EndsWhenItsTimeIsOver) {
+  using namespace std::chrono_literals;
+  semaphore s(1);
+  s.acquire();
+  acquire_event late(s, 10ms), patient(s, std::chrono::hours(24'000));
+  ASSERT_TRUE(readable(late.descriptor(), 20'000));
+  EXPECT_FALSE(late.take());
+  EXPECT_EQ(s.waiters(), 1);
+  s.release();
+  ASSERT_TRUE(patient.ended());
+  EXPECT_TRUE(patient.take());
+}
+TEST(AcquireEvent, OfSlots) {
+  using namespace std::chrono_literals;
+  slots two(2);
+  slot_event a(two), b(two), c(two), d(two, 5ms);
+  ASSERT_TRUE(a.ended() && b.ended() && !c.ended());
+  ASSERT_TRUE(readable(d.descriptor(), 20'000));
+  EXPECT_FALSE(d.take());
+  const slot first = a.take();
+  EXPECT_EQ(first.number(), 0);
+  b.take().reset();
+  ASSERT_TRUE(readable(c.descriptor()));
+  EXPECT_EQ(c.take().number(), 1);
+  EXPECT_EQ(two.available(), 1);
+}
 TEST(AcquireEventDeathTest, PermitsAreTakenOnceAndInTime) {
   semaphore s(1);
   s.acquire();

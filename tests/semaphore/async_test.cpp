@@ -10,6 +10,7 @@
 #include <latch>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -176,6 +177,75 @@ TEST(Async, ClosingAndResizingRefuse) {
   EXPECT_EQ(order.substr(order.find('B')), "Be(closed)(closed)");
   s.release(2);
   EXPECT_EQ(s.waiters(), 0);
+}
+
+TEST(Async, SlotsAreAwaitedInLine) {
+  slots two(2);
+  std::vector<std::ptrdiff_t> got;
+  const auto work = [&]() -> detached { got.push_back(co_await two.async_acquire()); };
+  for (int i = 0; i < 4; ++i) work();
+  EXPECT_EQ(got, (std::vector<std::ptrdiff_t>{0, 1}));
+  EXPECT_EQ(two.waiters(), 2);
+  two.release(1);
+  two.release(0);
+  EXPECT_EQ(got, (std::vector<std::ptrdiff_t>{0, 1, 1, 0}));
+  std::stop_source source;
+  std::optional<std::ptrdiff_t> given_up = 7;
+  const auto stoppable = [&]() -> detached { given_up = co_await two.async_acquire(source.get_token()); };
+  stoppable();
+  source.request_stop();
+  EXPECT_FALSE(given_up.has_value());
+  EXPECT_EQ(two.waiters(), 0);
+  bool refused_one = false;
+  const auto late = [&]() -> detached {
+    try {
+      static_cast<void>(co_await two.async_acquire());
+    } catch (const refused&) {
+      refused_one = true;
+    }
+  };
+  late();
+  two.close();
+  EXPECT_TRUE(refused_one);
+  two.release(0);
+  two.release(1);
+}
+TEST(Async, APoolLendsToCoroutinesInLine) {
+  pool<int> one(1, [](std::ptrdiff_t) { return 5; });
+  std::vector<int> seen;
+  thread_pool threads(1);
+  {
+    auto mine = one.borrow();
+    const auto work = [&]() -> detached {
+      auto lease = co_await one.async_borrow();
+      seen.push_back((*lease)++);
+    };
+    work();
+    work();
+    std::atomic<int> empty{-1};
+    const auto timed = [&]() -> detached {
+      const auto lease = co_await one.async_borrow(5ms, threads.executor());
+      empty = lease ? 0 : 1;
+    };
+    timed();
+    while (empty == -1) std::this_thread::yield();
+    EXPECT_EQ(empty, 1);
+    EXPECT_EQ(one.waiters(), 2);
+  }
+  EXPECT_EQ(seen, (std::vector<int>{5, 6}));
+  EXPECT_EQ(one.available(), 1);
+  pool<int> broken(1, [](std::ptrdiff_t) -> int { throw std::runtime_error("cannot be made"); });
+  bool thrown = false;
+  const auto fails = [&]() -> detached {
+    try {
+      const auto lease = co_await broken.async_borrow();
+    } catch (const std::runtime_error&) {
+      thrown = true;
+    }
+  };
+  fails();
+  EXPECT_TRUE(thrown);
+  EXPECT_EQ(broken.available(), 1) << "the slot is free again";
 }
 
 TEST(Async, ACoroutineMayBeDestroyedInLine) {

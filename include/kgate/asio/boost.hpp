@@ -17,10 +17,12 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/version.hpp>
 #include <boost/system/error_code.hpp>
+#include <boost/system/system_error.hpp>
 #if BOOST_ASIO_VERSION >= 101900
 #include <boost/asio/associated_cancellation_slot.hpp>
 #endif
 #include <cstddef>
+#include <exception>
 #include <utility>
 
 #include "kgate/asio/operation.hpp"
@@ -32,6 +34,9 @@ struct boost_asio {
   static error_code aborted() { return ::boost::asio::error::operation_aborted; }
   static error_code closed() { return ::boost::asio::error::shut_down; }
   static error_code too_heavy() { return ::boost::asio::error::invalid_argument; }
+  static std::exception_ptr aborted_exception() {
+    return std::make_exception_ptr(::boost::system::system_error(aborted()));
+  }
   template <class Handler, class E>
   static auto executor_of(const Handler& handler, const E& otherwise) {
     return ::boost::asio::get_associated_executor(handler, otherwise);

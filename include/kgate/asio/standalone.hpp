@@ -16,6 +16,8 @@
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
 #include <cstddef>
+#include <exception>
+#include <system_error>
 #include <utility>
 
 #include "kgate/asio/operation.hpp"
@@ -27,6 +29,7 @@ struct standalone_asio {
   static error_code aborted() { return ::asio::error::operation_aborted; }
   static error_code closed() { return ::asio::error::shut_down; }
   static error_code too_heavy() { return ::asio::error::invalid_argument; }
+  static std::exception_ptr aborted_exception() { return std::make_exception_ptr(std::system_error(aborted())); }
   template <class Handler, class E>
   static auto executor_of(const Handler& handler, const E& otherwise) {
     return ::asio::get_associated_executor(handler, otherwise);
