@@ -9,6 +9,7 @@
 #include "lab/checker/graph/graph.hpp"
 #include "lab/checker/properties/check.hpp"
 #include "lab/checker/properties/formula.hpp"
+#include "lab/checker/trace/fairness_trace.hpp"
 #include "lab/models/models.hpp"
 #include "tools/common/numbers.hpp"
 #include "tools/kgate-lab/exit_code.hpp"
@@ -108,6 +109,7 @@ std::unique_ptr<lab::program> make_program(const instance& of, const lab::progra
 
 std::string parse_property(const std::string& text) {
   if (lab::find_property(text) != nullptr || lab::parse_formula_property(text)) return text;
+  if (lab::overtakings_allowed(text)) return text;
   throw usage_error(fmt::format("unknown property '{}'; allowed are {}, and formulas, as in 'ltl: [] #inside <= 2'",
                                 text, fmt::join(lab::property_ids(), ", ")));
 }

@@ -3,7 +3,7 @@
 /// Where the printed text of Choi fails: docs/errata.md tells it, this holds it.
 
 #include "algorithms/verdicts.hpp"
-#include "lab/checker/properties/stall_search.hpp"
+#include "lab/checker/properties/schedule_search.hpp"
 
 namespace kgate::lab {
 namespace {
@@ -48,10 +48,11 @@ TEST(choi11_as_printed, two_blocks_starve_a_waiter_at_n4k3) {
 TEST(choi11_one_update, a_random_search_finds_that_one_update_is_not_enough) {
   const trial once{"choi11-one-update", 4, 3, 0};
   program p(make_model(find_algorithm(once.algorithm), 4, 3), 4, 3, {});
-  stall_search_options options;
+  search_options options;
+  options.properties = {"starvation-free"};
   options.crashes = 2;
   options.walks = 10'000;
-  const stall_search_result result = search_for_stalls(p, once.name(), options);
+  const search_result result = search_schedules(p, once.name(), options);
   ASSERT_TRUE(result.found);
   EXPECT_EQ(validate(*result.found, p), "");
 }

@@ -3,7 +3,7 @@
 /// The same promises at the sizes that take minutes.
 
 #include "algorithms/verdicts.hpp"
-#include "lab/checker/properties/stall_search.hpp"
+#include "lab/checker/properties/schedule_search.hpp"
 
 namespace kgate::lab {
 namespace {
@@ -21,8 +21,9 @@ TEST(choi11_deep, compact_N5k2_one_passage) { holds({"choi11-compact", 5, 2, 1},
 
 constexpr std::uint64_t walks = 200'000;
 
-stall_search_options looking(std::uint64_t count) {
-  stall_search_options options;
+search_options looking(std::uint64_t count) {
+  search_options options;
+  options.properties = {"starvation-free"};
   options.crashes = 2;
   options.walks = count;
   options.seed = 4;
@@ -33,7 +34,7 @@ stall_search_options looking(std::uint64_t count) {
 TEST(choi11_deep, a_random_search_finds_the_error_of_two_blocks) {
   const trial printed{"choi11-as-printed-blocks", 4, 3, 0};
   program p(make_model(find_algorithm(printed.algorithm), 4, 3), 4, 3, {});
-  const stall_search_result result = search_for_stalls(p, printed.name(), looking(walks));
+  const search_result result = search_schedules(p, printed.name(), looking(walks));
   ASSERT_TRUE(result.found) << result.walks << " walks";
   const trace shorter = shortened(*result.found, p);
   EXPECT_EQ(validate(*result.found, p), "");
@@ -43,7 +44,7 @@ TEST(choi11_deep, a_random_search_finds_the_error_of_two_blocks) {
 
 void expect_no_stall(const char* algorithm) {
   program p(make_model(find_algorithm(algorithm), 4, 3), 4, 3, {});
-  const stall_search_result result = search_for_stalls(p, trial{algorithm, 4, 3, 0}.name(), looking(10 * walks));
+  const search_result result = search_schedules(p, trial{algorithm, 4, 3, 0}.name(), looking(10 * walks));
   EXPECT_FALSE(result.found) << result.found->replay_command();
   EXPECT_EQ(result.walks, 10 * walks);
 }

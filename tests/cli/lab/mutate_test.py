@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """kgate-lab mutate: what survives is what is known to change nothing; a sample over the catalogue."""
 import json
+import sys
+import unittest
 
 import lab
 from lab import VIOLATED, LabTest
 
 # Mutants that no promise notices, and why.
 SURVIVORS = json.loads((lab.Path(__file__).parent / "surviving_mutants.json").read_text())
+TEXTS = json.loads((lab.Path(__file__).parent / "surviving_texts.json").read_text())
+DEEP = "--deep" in sys.argv
 
 
 class Mutate(LabTest):
@@ -26,6 +30,26 @@ class Mutate(LabTest):
             explained = {m for reasons in arguments.values() for m in reasons}
             self.assertEqual(self.survivors(algorithm, "-N", N, "-k", k), explained, name)
 
+    def explained_texts(self, *arguments):
+        """Judges mutants of texts. Each survivor has its argument, and each argument a survivor."""
+        done = self.run_lab("mutate", "--text", *arguments, "--json")
+        self.assertIn(done.returncode, (lab.HOLDS, VIOLATED), done.stderr)
+        result = json.loads(done.stdout)
+        self.assertEqual([m for m in result["mutants"] if m["fate"] == "undecided"], [])
+        survived = {(m["header"], m["change"]) for m in result["mutants"] if m["fate"] == "survived"}
+        headers = {m["header"] for m in result["mutants"]}
+        explained = {(header, change) for header in headers for all in TEXTS.get(header, {}).values() for change in all}
+        self.assertEqual(survived, explained)
+        return result
+
+    def test_texts(self):
+        for algorithm in ("fa-semaphore", "flbb79-count", "am97-queue"):
+            self.explained_texts(algorithm)
+
+    @unittest.skipUnless(DEEP, "minutes")
+    def test_all_texts(self):
+        self.assertGreaterEqual(self.explained_texts("--all")["judged"], 400)
+
     def test_the_same_seed_gives_the_same_sample(self):
         sample = ("mutate", "am97-chain-cc", "-N", "3", "-k", "2", "--sample", "4", "--seed")
         first, again, other = (json.loads(self.run_lab(*sample, seed, "--json").stdout)["mutants"] for seed in ("1", "1", "2"))
@@ -35,8 +59,14 @@ class Mutate(LabTest):
     def test_mistakes(self):
         self.refused("mutate", says=["--all"])
         self.refused("mutate", "mcs", "--all", says=["--all"])
+        self.refused("mutate", "--text", says=["--all"])
+        self.refused("mutate", "kgate-gate", "--text", says=["kgate-gate", "am97-queue"])
+        self.refused("mutate", "mcs", "--text", "-N", "7", says=["N = 3"])
         self.refused("mutate", "fa-semaphore", "-N", "2", "-k", "3", says=["k <= N"])
 
 
 if __name__ == "__main__":
+    if DEEP:
+        sys.argv.remove("--deep")
+        lab.SECONDS_MAX = 3600
     lab.main()

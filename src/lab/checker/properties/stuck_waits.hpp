@@ -18,11 +18,12 @@
 namespace kgate::lab {
 
 /// How many steps of its own take `process` back to its local state `start`, with the shared variables as value(v)
-/// gives them, without a write and without leaving its entry; 0 if none do, -1 if it is blocked at once.
+/// gives them, without a write and without leaving its entry; 0 if none do, or none of `longest`, -1 if it is blocked
+/// at once.
 template <class Value>
-int stuck_round(program& p, int process, local_id start, Value&& value) {
+int stuck_round(program& p, int process, local_id start, Value&& value, int longest) {
   local_id at = start;
-  const auto longest = static_cast<int>(p.locals(process));
+  local_id earlier = start;  // Brent: a loop that start is not on is noticed where it was some steps ago
   for (int steps = 1; steps <= longest; ++steps) {
     const local_state& here = p.local(process, at);
     if (here.where != region::entry) return 0;
@@ -31,8 +32,15 @@ int stuck_round(program& p, int process, local_id start, Value&& value) {
     if (t.writes) return 0;
     at = t.next;
     if (at == start) return steps;
+    if (at == earlier) return 0;
+    if ((steps & (steps - 1)) == 0) earlier = at;
   }
   return 0;
+}
+
+template <class Value>
+int stuck_round(program& p, int process, local_id start, Value&& value) {
+  return stuck_round(p, process, start, value, static_cast<int>(p.locals(process)));
 }
 
 /// A stored state that is a deadlock in this sense; no_state if there is none.

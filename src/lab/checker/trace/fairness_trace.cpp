@@ -141,6 +141,22 @@ std::string judge_kfcfs(const trace& t, program& p) {
   return "";
 }
 
+/// The victim is overtaken more than `allowed` times by one process while it is past its doorway, and from there on
+/// waits for ever: so it was not enabled.
+std::string judge_waiting_bound(const trace& t, program& p, int allowed) {
+  if (t.victim < 0) return "a violation of bounded-waiting needs a victim";
+  follower run(t, p);
+  std::vector<int> overtakings(static_cast<std::size_t>(p.N()), 0);
+  std::string wrong = follow_to_endless_wait(run, t, [&](std::size_t, const step_record& r) {
+    if (!doorway_order::past_doorway(run.w, t.victim)) overtakings.assign(overtakings.size(), 0);
+    if (!enters(r)) return;
+    for (const int first : run.order.before(r.process))
+      if (first == t.victim) ++overtakings[static_cast<std::size_t>(r.process)];
+  });
+  if (!wrong.empty() || *std::max_element(overtakings.begin(), overtakings.end()) > allowed) return wrong;
+  return fmt::format("nobody overtakes process {} more than {} times", t.victim, allowed);
+}
+
 /// Somebody gets in during the loop and the victim, never enabled, stays in its entry. Being enabled lasts, so it is
 /// enough that the victim can wait for ever from some place in the loop.
 std::string judge_waiting(const trace& t, program& p) {
@@ -186,14 +202,25 @@ std::vector<int> doorway_order::before(int q) const {
   return all;
 }
 
+std::optional<int> overtakings_allowed(std::string_view property) {
+  constexpr std::string_view prefix = "bounded-waiting:";
+  if (!property.starts_with(prefix)) return std::nullopt;
+  const std::string_view digits = property.substr(prefix.size());
+  if (digits.empty() || digits.size() > 6 || digits.find_first_not_of("0123456789") != std::string_view::npos)
+    return std::nullopt;
+  return std::stoi(std::string(digits));
+}
+
 bool is_fairness(std::string_view property) {
-  return property == "fife" || property == "enabled-in-order" || property == "k-fcfs" || property == "bounded-waiting";
+  return overtakings_allowed(property) || property == "fife" || property == "enabled-in-order" ||
+         property == "k-fcfs" || property == "bounded-waiting";
 }
 
 std::string judge_fairness(const trace& t, program& p) {
   if (t.property == "fife") return judge_fife(t, p);
   if (t.property == "enabled-in-order") return judge_enabled_in_order(t, p);
   if (t.property == "k-fcfs") return judge_kfcfs(t, p);
+  if (const auto allowed = overtakings_allowed(t.property)) return judge_waiting_bound(t, p, *allowed);
   return judge_waiting(t, p);
 }
 

@@ -4,6 +4,7 @@
 /// Traces of the properties of fairness.hpp, judged by running them: neither the explorer nor the state graph takes
 /// part.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ class doorway_order {
  private:
   std::vector<std::vector<bool>> first_;  ///< [q][p]
 };
+
+/// The bound in bounded-waiting:B, which a finite run can break; none of another property.
+std::optional<int> overtakings_allowed(std::string_view property);
 
 bool is_fairness(std::string_view property);
 

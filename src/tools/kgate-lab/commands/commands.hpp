@@ -26,9 +26,11 @@ command add_experiment(CLI::App& tool);
 command add_report(CLI::App& tool);
 command add_new(CLI::App& tool);
 command add_mutate(CLI::App& tool);
+command add_search(CLI::App& tool);
 
 /// In the order in which --help shows them.
-inline constexpr command (*commands[])(CLI::App&) = {add_list, add_explain, add_new,        add_check,  add_mutate,
-                                                     add_rmr,  add_space,   add_experiment, add_report, add_replay};
+inline constexpr command (*commands[])(CLI::App&) = {add_list,       add_explain, add_new,   add_check,
+                                                     add_search,     add_mutate,  add_rmr,   add_space,
+                                                     add_experiment, add_report,  add_replay};
 
 }  // namespace kgate::tool

@@ -17,6 +17,7 @@
 #include "tools/kgate-lab/interrupt.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
+#include "tools/kgate-lab/text_mutants/text_mutants.hpp"
 #include "tools/kgate-lab/watched_program.hpp"
 
 namespace kgate::tool {
@@ -27,10 +28,8 @@ constexpr int passages_default = 1;  ///< of algorithms with unbounded variables
 
 struct command_options {
   std::string algorithm, N, k, passages, time_max = "20s", sample, seed = "1";
-  bool all = false, json = false;
+  bool all = false, text = false, json = false;
 };
-
-enum class fate { killed, survived, undecided };
 
 struct mutant {
   instance of;
@@ -131,7 +130,102 @@ const char* word(fate f) {
   return "?";
 }
 
+/// S of them, chosen at random, if --sample S asks for that.
+template <class Mutant>
+void take_sample(std::vector<Mutant>& mutants, const command_options& a) {
+  if (a.sample.empty()) return;
+  const auto wanted = static_cast<std::size_t>(parse_number("--sample", a.sample, 1, 1'000'000));
+  std::mt19937 random(static_cast<std::uint32_t>(parse_number("--seed", a.seed, 0, 1'000'000'000)));
+  std::shuffle(mutants.begin(), mutants.end(), random);
+  mutants.resize(std::min(wanted, mutants.size()));
+}
+
+template <class Mutant>
+std::ptrdiff_t count(const std::vector<Mutant>& mutants, fate f) {
+  return std::count_if(mutants.begin(), mutants.end(), [&](const Mutant& m) { return m.is == f; });
+}
+
+template <class Mutant>
+exit_code code_of(const std::vector<Mutant>& mutants) {
+  return count(mutants, fate::survived) > 0    ? exit_code::violated
+         : count(mutants, fate::undecided) > 0 ? exit_code::undecided
+                                               : exit_code::holds;
+}
+
+/// What both kinds of mutants have in their JSON.
+template <class Mutant>
+nlohmann::json counts_of(const std::vector<Mutant>& mutants, std::size_t made, const command_options& a) {
+  nlohmann::json j{{"made", made}, {"judged", mutants.size()}, {"mutants", nlohmann::json::array()}};
+  if (!a.sample.empty()) j["seed"] = parse_number("--seed", a.seed, 0, 1'000'000'000);
+  for (const fate f : {fate::killed, fate::survived, fate::undecided}) j[word(f)] = count(mutants, f);
+  return j;
+}
+
+template <class Mutant>
+std::string heading(const std::vector<Mutant>& mutants) {
+  return fmt::format("{}: {} killed, {} survived, {} undecided\n", count_text(mutants.size(), "mutant", "mutants"),
+                     count(mutants, fate::killed), count(mutants, fate::survived), count(mutants, fate::undecided));
+}
+
+void check_size(const text_target& of, const command_options& a) {
+  if ((!a.N.empty() && a.N != std::to_string(of.N)) || (!a.k.empty() && a.k != std::to_string(of.k)) ||
+      !a.passages.empty())
+    throw usage_error(
+        fmt::format("the texts of {} are judged at N = {} k = {}; leave -N, -k and --passages out", of.id, of.N, of.k));
+}
+
+/// The mutants of the texts that belong to the row, or of all.
+exit_code run_texts(const command_options& a) {
+  std::vector<text_mutant> mutants;
+  for (const text_target& of : text_targets()) {
+    if (!a.all && of.id != a.algorithm) continue;
+    check_size(of, a);
+    auto more = mutants_of(of);
+    mutants.insert(mutants.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  }
+  if (mutants.empty()) {
+    std::vector<std::string_view> known;
+    for (const text_target& of : text_targets())
+      if (known.empty() || known.back() != of.id) known.push_back(of.id);
+    throw usage_error(
+        fmt::format("no texts of '{}' are changed; those of {} are", a.algorithm, fmt::join(known, ", ")));
+  }
+  const std::size_t made = mutants.size();
+  take_sample(mutants, a);
+  std::vector<text_mutant> judged;
+  for (const text_target& of : text_targets()) {
+    std::vector<text_mutant> some;
+    for (const text_mutant& m : mutants)
+      if (m.of == &of) some.push_back(m);
+    judge(some, parse_duration("--time-max", a.time_max));
+    judged.insert(judged.end(), some.begin(), some.end());
+  }
+  if (a.json) {
+    nlohmann::json j = counts_of(judged, made, a);
+    for (const text_mutant& m : judged)
+      j["mutants"].push_back({{"algorithm", m.of->id},
+                              {"N", m.of->N},
+                              {"k", m.of->k},
+                              {"header", m.of->header},
+                              {"kind", m.kind},
+                              {"change", m.change},
+                              {"fate", word(m.is)},
+                              {"why", m.why}});
+    print(j.dump(2) + "\n");
+    return code_of(judged);
+  }
+  std::string text = heading(judged);
+  for (const text_mutant& m : judged)
+    if (m.is != fate::killed)
+      text += fmt::format("  {} {} ({}{}{})\n    {}\n", m.of->header, word(m.is), m.kind, m.why.empty() ? "" : ", ",
+                          m.why, m.change);
+  print(text);
+  return code_of(judged);
+}
+
 exit_code run(const command_options& a) {
+  if (a.text && a.all != a.algorithm.empty()) throw usage_error("mutate --text needs an algorithm, or --all");
+  if (a.text) return run_texts(a);
   if (a.all == !a.algorithm.empty()) throw usage_error("mutate needs an algorithm with -N and -k, or --all");
   std::vector<instance> instances;
   if (a.all) {
@@ -148,26 +242,13 @@ exit_code run(const command_options& a) {
     mutants.insert(mutants.end(), more.begin(), more.end());
   }
   const std::size_t made = mutants.size();
-  if (!a.sample.empty()) {
-    const auto wanted = static_cast<std::size_t>(parse_number("--sample", a.sample, 1, 1'000'000));
-    std::mt19937 random(static_cast<std::uint32_t>(parse_number("--seed", a.seed, 0, 1'000'000'000)));
-    std::shuffle(mutants.begin(), mutants.end(), random);
-    mutants.resize(std::min(wanted, mutants.size()));
-  }
+  take_sample(mutants, a);
   for (mutant& m : mutants) {
     if (catch_interrupts().load()) break;
     judge(m, a);
   }
-  const auto count = [&](fate f) {
-    return std::count_if(mutants.begin(), mutants.end(), [&](const mutant& m) { return m.is == f; });
-  };
-  const exit_code code = count(fate::survived) > 0    ? exit_code::violated
-                         : count(fate::undecided) > 0 ? exit_code::undecided
-                                                      : exit_code::holds;
   if (a.json) {
-    nlohmann::json j{{"made", made}, {"judged", mutants.size()}, {"mutants", nlohmann::json::array()}};
-    if (!a.sample.empty()) j["seed"] = parse_number("--seed", a.seed, 0, 1'000'000'000);
-    for (const fate f : {fate::killed, fate::survived, fate::undecided}) j[word(f)] = count(f);
+    nlohmann::json j = counts_of(mutants, made, a);
     for (const mutant& m : mutants)
       j["mutants"].push_back({{"algorithm", m.of.algorithm.id()},
                               {"N", m.of.N},
@@ -176,17 +257,14 @@ exit_code run(const command_options& a) {
                               {"fate", word(m.is)},
                               {"why", m.why}});
     print(j.dump(2) + "\n");
-    return code;
+    return code_of(mutants);
   }
-  std::string text =
-      fmt::format("{}: {} killed, {} survived, {} undecided\n", count_text(mutants.size(), "mutant", "mutants"),
-                  count(fate::killed), count(fate::survived), count(fate::undecided));
   table rows;
   for (const mutant& m : mutants)
     if (m.is != fate::killed)
       rows.add({fmt::format("{} N={} k={}", m.of.algorithm.id(), m.of.N, m.of.k), m.wrong.text(), word(m.is), m.why});
-  print(text + rows.text("  "));
-  return code;
+  print(heading(mutants) + rows.text("  "));
+  return code_of(mutants);
 }
 
 }  // namespace
@@ -201,6 +279,7 @@ command add_mutate(CLI::App& tool) {
   one("-N", it->N, "N", "How many processes there are");
   one("-k", it->k, "K", "How many may be inside");
   o->add_flag("--all", it->all, "The catalogue instead of one algorithm, at small sizes");
+  o->add_flag("--text", it->text, "Errors in the lines of the text, at a size of its own");
   one("--passages", it->passages, "M",
       "Passages of each process, if they are to be limited;\ndefault 1 where variables grow");
   one("--time-max", it->time_max, "D", "For one mutant; default 20s");
@@ -211,9 +290,12 @@ command add_mutate(CLI::App& tool) {
       "Each statement is dropped, deferred behind the next access, and made to observe\n"
       "-1, 1 and 2; what the algorithm promises is judged each time. Exit code 1 if\n"
       "one survives: it changes nothing, or nothing that these N and k show.\n"
+      "With --text lines of the algorithm's source are changed instead: accesses left\n"
+      "out or swapped, comparisons, constants, conditions, initial values, homes.\n"
       "\n"
       "Examples:\n"
       "  kgate-lab mutate mcs -N 2 -k 1\n"
+      "  kgate-lab mutate am97-queue --text\n"
       "  kgate-lab mutate am97-chain-cc -N 3 -k 2 --sample 10 --json\n");
   return {o, [it] { return run(*it); }};
 }

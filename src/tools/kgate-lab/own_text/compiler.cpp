@@ -72,7 +72,8 @@ compilation compile_shared(const fs::path& source, const fs::path& output,
   compilation result;
   for (std::vector<std::string>& words : candidates) {
     result.compiler = words.back();
-    for (const char* word : {"-std=c++20", "-O0", "-fPIC", "-shared", "-fdiagnostics-color=never"})
+    // -Bsymbolic: a text that bears the name of one in the program, a changed copy of it say, must not be taken for it.
+    for (const char* word : {"-std=c++20", "-O0", "-fPIC", "-shared", "-Wl,-Bsymbolic", "-fdiagnostics-color=never"})
       words.emplace_back(word);
     for (const fs::path& folder : include_folders) words.push_back("-I" + folder.string());
     words.insert(words.end(), {"-o", output.string(), source.string()});

@@ -17,9 +17,8 @@
 #include "lab/checker/properties/property.hpp"
 #include "lab/models/models.hpp"
 #include "lab/models/text_plugin.hpp"
-#include "tools/kgate-lab/embedded_sources.hpp"
 #include "tools/kgate-lab/exit_code.hpp"
-#include "tools/kgate-lab/own_text/compiler.hpp"
+#include "tools/kgate-lab/own_text/unit.hpp"
 
 namespace kgate::tool {
 
@@ -92,39 +91,25 @@ std::string class_in(const text_name& name, const std::string& whole) {
                                 fmt::join(found, ", "), found.back()));
 }
 
-void write(const fs::path& path, std::string_view text) {
-  fs::create_directories(path.parent_path());
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) throw std::runtime_error(fmt::format("cannot write {}", path.string()));
-}
-
 const lab::text_plugin& compile(const text_name& name, const std::string& class_name) {
-  const scratch_folder folder;
-  for (const embedded_source& header : embedded_headers()) write(folder.path() / "headers" / header.name, header.text);
   const fs::path file = fs::absolute(name.file);
   const std::string chosen =
       name.with_names
           ? fmt::format("kgate::am97::names<kgate::lab::checker_machine, {}<kgate::lab::checker_machine>>", class_name)
           : fmt::format("{}<kgate::lab::checker_machine>", class_name);
-  const fs::path unit = folder.path() / "unit.cpp", object = folder.path() / "text.so";
-  write(unit, fmt::format("#include \"{}\"\n#include \"kgate/algorithms/am97_names.hpp\"\n"
-                          "#include \"lab/models/text_plugin.hpp\"\n"
-                          "extern \"C\" const kgate::lab::text_plugin* kgate_lab_text() {{\n"
-                          "  using namespace kgate;\n"
-                          "  static const auto plugin = lab::make_text_plugin<{}>();\n"
-                          "  return &plugin;\n}}\n",
-                          file.string(), chosen));
-  const compilation made = compile_shared(unit, object, {folder.path() / "headers", file.parent_path()});
-  if (!made.found)
-    throw usage_error("an algorithm in a file needs a C++20 compiler: install g++ or clang++, or set CXX");
-  if (!made.succeeded) {
-    std::fputs(made.said.c_str(), stderr);
-    throw usage_error(fmt::format("{} does not compile ({} says why, above)", name.file, made.compiler));
+  const loaded_unit unit = load_unit(fmt::format("#include \"{}\"\n#include \"kgate/algorithms/am97_names.hpp\"\n"
+                                                 "#include \"lab/models/text_plugin.hpp\"\n"
+                                                 "extern \"C\" const kgate::lab::text_plugin* kgate_lab_text() {{\n"
+                                                 "  using namespace kgate;\n"
+                                                 "  static const auto plugin = lab::make_text_plugin<{}>();\n"
+                                                 "  return &plugin;\n}}\n",
+                                                 file.string(), chosen),
+                                     {file.parent_path()});
+  if (unit.library == nullptr) {
+    std::fputs(unit.made.said.c_str(), stderr);
+    throw usage_error(fmt::format("{} does not compile ({} says why, above)", name.file, unit.made.compiler));
   }
-  void* library = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw std::runtime_error(fmt::format("cannot load {}: {}", name.file, dlerror()));
-  const auto make = reinterpret_cast<const lab::text_plugin* (*)()>(dlsym(library, "kgate_lab_text"));
+  const auto make = reinterpret_cast<const lab::text_plugin* (*)()>(dlsym(unit.library, "kgate_lab_text"));
   return *make();
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Mutants of the algorithms' texts: made by text_mutations, compiled many at a time, each judged in a process of its
+/// own, for a wrong text may do anything.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/kgate-lab/arguments.hpp"
+
+namespace kgate::tool {
+
+/// A text of which mutants are made, and where they are judged.
+struct text_target {
+  std::string_view id;         ///< the row whose promises are judged; may end in +names
+  std::string_view header;     ///< the text that is changed, one of the row's
+  std::string_view part;       ///< the class or function in it that is changed; empty: all of it
+  std::string_view algorithm;  ///< the algorithm, in the words of the header's namespace, over the machine M
+  int N = 0, k = 0, passages = 0;
+};
+const std::vector<text_target>& text_targets();
+
+enum class fate { killed, survived, undecided };
+
+struct text_mutant {
+  const text_target* of = nullptr;
+  std::string kind, change, text;
+  fate is = fate::undecided;
+  std::string why;  ///< what noticed it, or the limit that was reached
+};
+
+/// All mutants of a target that compile. Throws usage_error if the unchanged text does not keep its promises there.
+std::vector<text_mutant> mutants_of(const text_target& of);
+
+/// Compiles and judges the mutants, which are of one target, each within so many seconds. Those that do not compile are
+/// taken out.
+void judge(std::vector<text_mutant>& mutants, double seconds_max);
+
+}  // namespace kgate::tool
