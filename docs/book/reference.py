@@ -119,10 +119,11 @@ def of_members(compound, level, only=lambda member: True):
 
 def header_comment(path):
     """What stands on top of a header, with its example as code."""
-    block = re.search(r"^/// ?(?:.*\n)(?:///.*\n)*", path.read_text(), re.M)
+    text = path.read_text()
+    block = re.search(r"^/// ?(?:.*\n)(?:///.*\n)*", text, re.M) or re.search(r"(?<=^/\*\*\n)(?: \*.*\n)+?(?= \*/)", text, re.M)
     lines, code = [], False
     for line in block[0].split("\n") if block else ():
-        line = re.sub(r"^/// ?", "", line)
+        line = re.sub(r"^(///| \*) ?", "", line)
         if line.strip() in ("@code", "@endcode"):
             continue
         indented = line.startswith(("    ", "  ")) or code and not line.strip()
