@@ -62,8 +62,13 @@ endif()
 set(KGATE_PYTHON_DIR "" CACHE STRING "Where the Python package is installed, relative to the prefix; empty: nowhere")
 if(TARGET kgate_python AND KGATE_PYTHON_DIR)
   install(TARGETS kgate_python LIBRARY DESTINATION ${KGATE_PYTHON_DIR}/kgate COMPONENT python)
+  if(TARGET kgate_python_cluster)
+    install(TARGETS kgate_python_cluster LIBRARY DESTINATION ${KGATE_PYTHON_DIR}/kgate COMPONENT python)
+  endif()
   install(FILES ${PROJECT_SOURCE_DIR}/bindings/python/src/kgate/__init__.py
                 ${PROJECT_SOURCE_DIR}/bindings/python/src/kgate/_asyncio.py
+                ${PROJECT_SOURCE_DIR}/bindings/python/src/kgate/_cluster.pyi
+                ${PROJECT_SOURCE_DIR}/bindings/python/src/kgate/_machines.py
                 ${PROJECT_SOURCE_DIR}/bindings/python/src/kgate/_native.pyi
                 ${PROJECT_SOURCE_DIR}/bindings/python/src/kgate/py.typed
           DESTINATION ${KGATE_PYTHON_DIR}/kgate COMPONENT python)

@@ -18,8 +18,8 @@ KEPT = HERE / "kgate-source"
 TREE = KEPT if KEPT.is_dir() else HERE.parent.parent
 
 
-def compiled(root):
-    return [*sorted((root / "src/gate").glob("*.cpp")), *sorted((root / "src/c").glob("*.cpp"))]
+def compiled(root, *rooms):
+    return [str(p) for room in rooms for p in sorted((root / "src" / room).glob("*.cpp"))]
 
 
 def version():
@@ -32,7 +32,7 @@ class WithSources(sdist):
         super().make_release_tree(base_dir, files)
         kept = Path(base_dir, "kgate-source")
         shutil.copytree(TREE / "include", kept / "include", dirs_exist_ok=True)
-        for room in ("gate", "c"):
+        for room in ("gate", "c", "cluster"):
             shutil.copytree(TREE / "src" / room, kept / "src" / room, dirs_exist_ok=True)
         shutil.copy(TREE / "LICENSE", base_dir)
 
@@ -41,14 +41,15 @@ class WithLibrary(build_ext):
     """The sources of the library are C++20, the module itself is C."""
 
     def build_extension(self, ext):
-        if not os.environ.get("KGATE_SYSTEM"):
+        if ext.name == "kgate._cluster" or not os.environ.get("KGATE_SYSTEM"):
             root = TREE  # absolute, so that objects come to lie below the build folder
             folders = [str(root / "include"), str(root / "src")]
             ext.include_dirs += folders
             ext.language = "c++"
+            rooms = ("cluster", "gate") if ext.name == "kgate._cluster" else ("gate", "c")
             ext.extra_objects += self.compiler.compile(
-                [str(p) for p in compiled(root)], output_dir=self.build_temp, include_dirs=folders,
-                extra_postargs=["-std=c++20", "-O2", "-fvisibility=hidden", "-pthread"])
+                compiled(root, *rooms), output_dir=os.path.join(self.build_temp, ext.name), include_dirs=folders,
+                macros=[("THREADED", None)], extra_postargs=["-std=c++20", "-O2", "-fvisibility=hidden", "-pthread"])
         super().build_extension(ext)
 
 
@@ -56,4 +57,9 @@ os.chdir(HERE)
 native = Extension("kgate._native", sorted(str(p) for p in Path("src/native").glob("*.c")), extra_compile_args=["-fvisibility=hidden", "-pthread"],
                    include_dirs=["src"],
                    libraries=["kgate"] if os.environ.get("KGATE_SYSTEM") else [], extra_link_args=["-pthread"])
-setup(version=version(), ext_modules=[native], cmdclass={"sdist": WithSources, "build_ext": WithLibrary})
+modules = [native]
+# Gates between machines, where ZooKeeper's library is there.
+if Path("/usr/include/zookeeper/zookeeper.h").exists():
+    modules.append(Extension("kgate._cluster", ["src/native/cluster.cpp"], extra_compile_args=["-std=c++20", "-fvisibility=hidden", "-pthread"],
+                             libraries=["zookeeper_mt"], extra_link_args=["-pthread"]))
+setup(version=version(), ext_modules=modules, cmdclass={"sdist": WithSources, "build_ext": WithLibrary})

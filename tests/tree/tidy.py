@@ -31,7 +31,7 @@ ROOMS = {
     "src/lab": (["kgate/detail", "kgate/wait_policy.hpp", "catalog/row.hpp", "lab"], True),
     "src/tools/common": (["kgate/detail", "tools/common"], False),
     "src/tools": (["kgate", "gate", "cluster", "lab", "tools", "catalog"], True),
-    "bindings": (["kgate/kgate.h", "native"], True),
+    "bindings": (["kgate/kgate.h", "kgate/cluster.hpp", "native"], True),
     "bench": (["kgate", "gate", "cluster", "lab", "bench", "catalog"], True),
     "tests": (["kgate", "gate", "cluster", "lab", "tools", "tests", "catalog"], True),
     "packaging": (["kgate"], False),

@@ -26,7 +26,7 @@ from ._native import Permit
 
 __all__ = ["Gate", "Permit", "Semaphore", "Status", "Participant", "limit", "Error", "Closed", "TooHeavy", "BadName", "BadSlots",
            "NotFound", "NoPermission", "WrongSlots", "NotAGate", "Damaged", "BadFilesystem", "InUse", "TooMany", "Removed",
-           "Cancelled", "Forked"]
+           "Cancelled", "Forked", "Lost", "Unreachable"]
 __version__ = _native.version
 
 P = ParamSpec("P")
@@ -136,6 +136,14 @@ class Forked(Error):
     code = _native.FORKED
 
 
+class Lost(Error):
+    """The session with the ensemble expired while it waited: between machines, what it had belongs to others now."""
+
+
+class Unreachable(Error, ConnectionError):
+    """No server of the ensemble answered in time."""
+
+
 _KINDS: dict[int, type[Error]] = {
     kind.code: kind for kind in (Closed, TooHeavy, BadName, BadSlots, NotFound, NoPermission, WrongSlots, NotAGate, Damaged,
                                  BadFilesystem, InUse, TooMany, Removed, Cancelled, Forked)}
@@ -144,10 +152,11 @@ _native._set_error_type(Error)
 
 @dataclass(frozen=True)
 class Participant:
-    """A process inside a gate or waiting for it. `command` is what that process wrote: nothing to show unescaped."""
+    """A process inside a gate or waiting for it; `user` is a name at gates between machines. `command` is what that process wrote:
+    nothing to show unescaped."""
 
     process: int
-    user: int
+    user: int | str
     weight: int
     slot: int | None
     position: int | None
@@ -173,14 +182,24 @@ class Status:
 
 
 class Gate(_native.Gate):
-    """The gate `name` of this user, created with `slots` if there is none; with slots = 0 it must exist.
+    """The gate `name` of this user, created with `slots` if there is none; with slots = 0 it must exist. With `on`, or KGATE_ON in the
+    environment and no directory given, a gate between machines on that ZooKeeper ensemble, whose permits have `lost` as well.
 
     Safe to use from many threads, after fork, and to send to other processes. Where it is, is settled when it is made: a later
     change of directory or environment does not make it another gate.
     """
 
-    def __init__(self, name: str, slots: int = 0, *, directory: str | os.PathLike[str] | None = None, mode: int = 0o600,
-                 group: int | None = None, overtake: int = 0, command: str | None = None) -> None:
+    def __new__(cls, name: str = "", slots: int = 0, *, on: str | None = None, directory: str | os.PathLike[str] | None = None,
+                **others: Any) -> Gate:
+        if cls is Gate and (on is not None or directory is None and os.environ.get("KGATE_ON")):
+            from ._machines import ClusterGate
+            return super().__new__(ClusterGate)
+        return super().__new__(cls)
+
+    def __init__(self, name: str, slots: int = 0, *, on: str | None = None, directory: str | os.PathLike[str] | None = None,
+                 mode: int = 0o600, group: int | None = None, overtake: int = 0, command: str | None = None) -> None:
+        if on is not None:
+            raise TypeError("a class of your own over kgate.Gate is for gates of this machine")
         if not isinstance(name, str) or not isinstance(command, (str, type(None))):
             raise TypeError("name and command must be str")
         if "\0" in name or not name.isascii():
@@ -205,7 +224,7 @@ class Gate(_native.Gate):
         """For asyncio: `async with gate.enter_async() as slot`, or `permit = await gate.enter_async()`. TimeoutError if not in time;
         a task that is cancelled gives its place back. The tasks of a loop stand in one line, in the order they came, and its first
         in the queue of the gate."""
-        return Entering(self._lines, _at_least_one(weight, "weight"), timeout, Permit.release)
+        return Entering(self._lines, _at_least_one(weight, "weight"), timeout, lambda permit: permit.release())
 
     @functools.cached_property
     def _lines(self) -> Lines[Permit]:

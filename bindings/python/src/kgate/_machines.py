@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gates between machines: kgate.Gate("licence", 8, on="zk://a,b,c"). The compiled part, kgate._cluster, is there where kgate was built
+with ZooKeeper's library (Debian: kgate-cluster)."""
+from __future__ import annotations
+
+import datetime
+import math
+import os
+import threading
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Callable, SupportsIndex
+
+import kgate
+
+from ._asyncio import Pending
+
+if TYPE_CHECKING:
+    from . import _cluster
+
+
+def _compiled() -> Any:
+    try:
+        from . import _cluster
+    except ImportError as error:
+        raise kgate.Error("gates between machines need the compiled part kgate._cluster, which is not here: install kgate-cluster (Debian), "
+                          f"or build kgate where libzookeeper-mt-dev is installed ({error})") from None
+    return _cluster
+
+
+class ClusterPermit:
+    """Being inside a gate between machines; as kgate.Permit, and `lost` when the session may have expired and others may be inside."""
+
+    def __init__(self, held: _cluster.Permit, gate: ClusterGate) -> None:
+        self._held, self._gate, self._process = held, gate, os.getpid()  # the gate has the session
+        self._slots, self.token, self.released = held.slots, held.token, False
+
+    @property
+    def slot(self) -> int:
+        return self.slots[0]
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        if self.released:
+            raise ValueError("the permit was released")
+        return self._slots
+
+    @property
+    def lost(self) -> bool:
+        return self._held.lost
+
+    def fileno(self) -> int:
+        """A descriptor that becomes readable when the permit is lost, for select and event loops."""
+        return self._held.fileno()
+
+    def release(self) -> bool:
+        """Leaves; False if the permit had been lost or released before."""
+        if self.released or self._process != os.getpid():
+            return False
+        self.released = True
+        return self._held.release()
+
+    def __int__(self) -> int:
+        return self.slot
+
+    __index__ = __int__
+
+    def __str__(self) -> str:
+        return str(self.slot)
+
+    def __enter__(self) -> ClusterPermit:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.release()
+
+
+class _Waiting:
+    """A wait in a thread of its own, with a descriptor that tells of its end: the first of the tasks that wait on asyncio."""
+
+    def __init__(self, wait: Callable[[_cluster.Stop], Any]) -> None:
+        self._stop: _cluster.Stop = _compiled().Stop()
+        self._end, self._tells = os.pipe()
+        self._got: Any = None
+        self._error: BaseException | None = None
+        self._wait = wait
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._got = self._wait(self._stop)
+        except BaseException as error:
+            self._error = error
+        os.close(self._tells)  # readable from now on
+
+    def fileno(self) -> int:
+        return self._end
+
+    def finish(self) -> Any:
+        self._thread.join()
+        os.close(self._end)
+        if self._error is not None:
+            raise self._error
+        return self._got
+
+    def cancel(self) -> None:
+        self._stop.request()
+        try:
+            got = self.finish()
+        except BaseException:
+            return
+        if got is not None:
+            got.release()
+
+
+class ClusterGate(kgate.Gate):
+    """The gate `name` on the ensemble `on`. A forked child opens it anew, with a session of its own."""
+
+    def __init__(self, name: str, slots: int = 0, *, on: str | None = None, command: str | None = None, **others: Any) -> None:
+        wrong = sorted(key for key, value in others.items() if value is not None)
+        if wrong:
+            raise TypeError(f"gates between machines have no {', '.join(wrong)}")
+        if "\0" in name or command is not None and "\0" in command:
+            raise ValueError("a null character in a name or command")
+        if not 0 <= slots < 2**31:
+            raise kgate.BadSlots(f"{slots} slots")
+        self._where = (on or os.environ["KGATE_ON"], name, command)
+        self._left: list[object] = []  # sessions of a parent process, which must not be ended here
+        self._open(slots)
+
+    def _open(self, slots: int) -> None:
+        address, name, command = self._where
+        self._session, self._process = _compiled().Gate(address, name, slots, command), os.getpid()
+
+    @property
+    def _gate(self) -> _cluster.Gate:
+        if self._session is None or self._process != os.getpid():
+            self._left.append(self._session)
+            self._open(0)
+        return self._session  # type: ignore[no-any-return]
+
+    @property
+    def name(self) -> str:
+        return self._where[1]
+
+    @property
+    def directory(self) -> str | None:
+        return None
+
+    @property
+    def on(self) -> str:
+        return self._where[0]
+
+    @property
+    def slots(self) -> int:
+        return self._gate.slots()
+
+    def _enter(self, weight: SupportsIndex, seconds: float | None) -> Any:
+        """A permit, or None if not in time. In the main thread another one waits, so that a signal can end it."""
+        number = weight.__index__()
+        if number < 1:
+            raise ValueError("weight must be at least 1")
+        limit = math.inf if seconds is None else float(seconds)
+        if math.isnan(limit):
+            raise ValueError("timeout is not a number")
+        if limit <= 0 or threading.current_thread() is not threading.main_thread():
+            return self._permit(self._gate.enter(min(number, 2**31 - 1), limit, _compiled().Stop()))
+        gate, waiting = self._gate, threading.Event()
+
+        def wait(stop: _cluster.Stop) -> Any:
+            try:
+                return gate.enter(min(number, 2**31 - 1), limit, stop)
+            finally:
+                waiting.set()
+
+        one = _Waiting(wait)
+        try:
+            waiting.wait()
+        except BaseException:
+            one.cancel()
+            raise
+        return self._permit(one.finish())
+
+    def _permit(self, got: _cluster.Permit | None) -> Any:
+        return None if got is None else ClusterPermit(got, self)
+
+    def enter(self, weight: SupportsIndex = 1, timeout: float | None = None) -> Any:
+        permit = self._enter(weight, timeout)
+        if permit is None:
+            raise TimeoutError("not in the time given")
+        return permit
+
+    def try_enter(self, weight: SupportsIndex = 1, timeout: float | None = 0) -> Any:
+        return self._enter(weight, 0 if timeout is None else timeout)
+
+    def _begin_async(self, weight: int) -> tuple[Any, None] | tuple[None, Pending[Any]]:
+        gate = self._gate
+        got = self._permit(gate.enter(weight, 0, _compiled().Stop()))
+        return (got, None) if got is not None else (None, _Waiting(lambda stop: self._permit(gate.enter(weight, math.inf, stop))))
+
+    def resize(self, slots: int, /) -> None:
+        self._gate.resize(slots)
+
+    def remove(self, *, force: bool = False) -> None:
+        if not self._gate.remove(force):
+            raise kgate.InUse("somebody is inside or waits")
+
+    def close(self) -> None:
+        if self._process == os.getpid():
+            self._session = None
+
+    def status(self) -> kgate.Status:
+        slots, free, holders, waiters = self._gate.status()
+        return kgate.Status(slots, free, 0, tuple(map(_participant, holders)), tuple(map(_participant, waiters)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        address, name, command = self._where
+        return _reopened, (address, name, command)
+
+
+def _reopened(address: str, name: str, command: str | None) -> ClusterGate:
+    return ClusterGate(name, on=address, command=command)
+
+
+def _participant(one: tuple[Any, ...]) -> kgate.Participant:
+    process, user, weight, slot, position, since, host, command = one
+    when = datetime.datetime.fromtimestamp(since / 1e9, datetime.timezone.utc)
+    return kgate.Participant(process, user, weight, slot if slot >= 0 else None, position or None, when, host, command)
