@@ -3,33 +3,28 @@
 
 /// The protocol's variables (protocol.hpp) in a mapped file.
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <climits>
 #include <cstdint>
 #include <ctime>
-#include <limits>
 #include <vector>
 
 #include "gate/layout.hpp"
 #include "gate/segment.hpp"
+#include "kgate/detail/waiting/futex.hpp"
 
 namespace kgate::detail::gates {
 
-/// Futexes between processes: the kernel knows the word by its file and offset, so PID namespaces do not matter.
-inline long shared_futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, const std::timespec* timeout) {
-  return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, expected, timeout, nullptr, 0);
+/// Sleeping on a bell. The kernel knows it by its file and offset, so PID namespaces do not matter. Who rings wakes all
+/// that sleep on it: beside its member a thread of suspended_waiters may be on its way out of the kernel.
+inline bool sleep_on(std::atomic<std::uint32_t>& bell, std::uint32_t expected, const std::timespec* timeout) {
+  return futex_wait(bell, expected, timeout, futex_scope::machine);
 }
-
-/// Wakes all that sleep on a bell: beside its member a thread of suspended_waiters may be on its way out of the kernel.
-inline void shared_futex_wake(std::atomic<std::uint32_t>& word) {
-  constexpr int all = std::numeric_limits<int>::max();
-  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, all, nullptr, nullptr, 0);
-}
+inline void wake_on(std::atomic<std::uint32_t>& bell) { futex_wake(bell, INT_MAX, futex_scope::machine); }
 
 class mapped_cells {
  public:
@@ -107,7 +102,7 @@ class mapped_cells {
   }
   void ring(unsigned i) {
     auto& bell = map_->lines[i].bell;
-    if ((bell.fetch_or(bell_rung) & bell_asleep) != 0) shared_futex_wake(bell);
+    if ((bell.fetch_or(bell_rung) & bell_asleep) != 0) wake_on(bell);
   }
 
   /// The processes that a waiter depends on, other than its own.

@@ -83,7 +83,7 @@ void describe(member_info& info, std::string_view command) {
 bool timed_sleep(std::atomic<std::uint32_t>& bell, std::uint32_t expected, std::int64_t ns) {
   if (ns <= 0) return false;
   const timespec timeout{ns / 1'000'000'000, ns % 1'000'000'000};
-  return shared_futex_wait(bell, expected, ns == forever ? nullptr : &timeout) == 0 || errno != ETIMEDOUT;
+  return sleep_on(bell, expected, ns == forever ? nullptr : &timeout);
 }
 
 /// The cells of one wait: how the protocol's wait() sleeps, and why it is to give up.

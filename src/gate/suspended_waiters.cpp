@@ -1,37 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/suspended_waiters.hpp"
 
-#include <linux/futex.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <ctime>
+
+#include "kgate/detail/waiting/futex.hpp"
 
 namespace kgate::detail::gates {
 
 namespace {
-
-constexpr long futex_waitv_number = 449;  // the same on all architectures
-
-/// struct futex_waitv of Linux 5.16, which older headers lack.
-struct futex_of_many {
-  std::uint64_t value = 0;
-  std::uint64_t address = 0;
-  std::uint32_t flags = 2;  ///< FUTEX_32, between processes
-  std::uint32_t reserved = 0;
-};
-struct long_timespec {
-  std::int64_t seconds;
-  std::int64_t nanoseconds;
-};
-
-futex_of_many sleeps_on(const std::atomic<std::uint32_t>& word, std::uint32_t expected) {
-  return {expected, reinterpret_cast<std::uintptr_t>(&word)};
-}
 
 /// Where the kernel cannot sleep on many words at once they are looked at so often.
 constexpr std::int64_t looking_ns = 2'000'000;
@@ -70,7 +50,7 @@ void bell_listener::stop() noexcept {
 
 void bell_listener::notify() noexcept {
   changes_.fetch_add(1);
-  shared_futex_wake(changes_);
+  futex_wake(changes_);
 }
 
 bool bell_listener::has_room() {
@@ -120,23 +100,22 @@ void bell_listener::serve(suspended_waiter*& to_resume) {
 }
 
 void bell_listener::sleep(std::unique_lock<std::mutex>& lock) {
-  std::array<futex_of_many, waiters_max + 1> words;
+  std::array<futex_waiter, waiters_max + 1> words;
+  const std::uint32_t seen = changes_.load();
   std::int64_t until = forever;
-  words[0] = sleeps_on(changes_, changes_.load());
+  words[0] = make_futex_waiter(changes_, seen);
   for (std::size_t i = 0; i < waiters_.size(); ++i) {
     const suspended_wait& wait = waiters_[i]->wait;
-    words[i + 1] = sleeps_on(gate_.cells().map().lines[wait.member.number].bell, wait.asleep);
+    words[i + 1] =
+        make_futex_waiter(gate_.cells().map().lines[wait.member.number].bell, wait.asleep, futex_scope::machine);
     until = std::min(until, wait.wake_at_ns);
   }
   const std::size_t count = waiters_.size() + 1;
-  const auto seen = static_cast<std::uint32_t>(words[0].value);
   lock.unlock();
-  const long_timespec deadline{until / 1'000'000'000, until % 1'000'000'000};
-  const long woken =
-      ::syscall(futex_waitv_number, words.data(), count, 0, until == forever ? nullptr : &deadline, CLOCK_MONOTONIC);
-  if (woken < 0 && errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT) {
+  const futex_deadline deadline{until / 1'000'000'000, until % 1'000'000'000};
+  if (!futex_wait_any(words.data(), count, until == forever ? nullptr : &deadline)) {
     const timespec length{0, static_cast<long>(looking_ns)};
-    shared_futex_wait(changes_, seen, count == 1 ? nullptr : &length);
+    futex_wait(changes_, seen, count == 1 ? nullptr : &length);
   }
   lock.lock();
 }

@@ -36,7 +36,7 @@ struct suspended_waiter {
 class bell_listener {
  public:
   /// As many futexes as the kernel takes at once, but for the thread's own.
-  static constexpr std::size_t waiters_max = 127;
+  static constexpr std::size_t waiters_max = futex_waiters_max - 1;
 
   explicit bell_listener(core& gate) : gate_(gate) {}
   bell_listener(const bell_listener&) = delete;

@@ -177,6 +177,102 @@ TYPED_TEST(standard, no_wake_up_is_lost) {
   EXPECT_EQ(s.available(), threads);
 }
 
+// The same by many who wait with a time limit, while permits come in bundles.
+TYPED_TEST(standard, no_wake_up_of_a_timed_wait_is_lost) {
+  constexpr int threads = 20, rounds = 200;
+  TypeParam s(threads);
+  s.acquire(threads);
+  std::atomic<int> taken{0};
+  {
+    std::vector<std::jthread> all;
+    for (int i = 0; i < threads; ++i)
+      all.emplace_back([&] {
+        for (int round = 0; round < rounds; ++round) {
+          while (!s.try_acquire_for(1s)) {
+          }
+          taken.fetch_add(1);
+        }
+      });
+    for (int round = 0; round < rounds; ++round) {  // no more than were taken can be released
+      while (taken.load() < round * threads) std::this_thread::yield();
+      s.release(threads);
+    }
+  }
+  EXPECT_EQ(taken.load(), threads * rounds);
+  s.release(threads);
+}
+
+// libstdc++ once slept for ever where some threads only release and others only acquire, in every way to do it.
+TYPED_TEST(standard, producers_and_consumers_never_sleep_for_ever) {
+  const int pairs = 4, rounds = 2000;
+  const auto run = [=](auto acquire) {
+    TypeParam items(pairs), places(pairs);
+    items.acquire(pairs);
+    std::vector<std::jthread> all;
+    for (int i = 0; i < pairs; ++i) {
+      all.emplace_back([&] {
+        for (int n = 0; n < rounds; ++n) places.acquire(), items.release();
+      });
+      all.emplace_back([&] {
+        for (int n = 0; n < rounds; ++n) acquire(items), places.release();
+      });
+    }
+    all.clear();
+    EXPECT_EQ(places.available(), pairs);
+    EXPECT_EQ(items.available(), 0);
+    items.release(pairs);
+  };
+  run([](auto& s) { s.acquire(); });
+  run([](auto& s) {
+    while (!s.try_acquire()) std::this_thread::yield();
+  });
+  run([](auto& s) {
+    while (!s.try_acquire_for(1h)) {
+    }
+  });
+  run([](auto& s) {
+    while (!s.try_acquire_until(std::chrono::system_clock::now() + 1h)) {
+    }
+  });
+}
+
+// Morris's algorithm for mutual exclusion without starvation, which hands two binary semaphores to and fro.
+TYPED_TEST(standard, morris_algorithm_goes_on) {
+  TypeParam first(1), second(1);
+  second.acquire();
+  std::atomic<int> room_one{0};
+  int room_two = 0, inside = 0;
+  const auto work = [&] {
+    for (int n = 0; n < 2000; ++n) {
+      room_one.fetch_add(1);
+      first.acquire();
+      ++room_two;
+      (room_one.fetch_sub(1) == 1 ? second : first).release();
+      second.acquire();
+      --room_two;
+      ++inside;
+      (room_two == 0 ? first : second).release();
+    }
+  };
+  { const std::jthread a(work), b(work); }
+  EXPECT_EQ(inside, 4000);
+  EXPECT_TRUE(first.try_acquire());
+  EXPECT_FALSE(second.try_acquire());
+  first.release();
+  second.release();
+}
+
+// libc++ once waited for ever with short limits.
+TYPED_TEST(standard, short_limits_end) {
+  TypeParam s(1);
+  s.acquire();
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_FALSE(s.try_acquire_for(1ns) || s.try_acquire_for(1us) || s.try_acquire_for(1ms));
+    EXPECT_FALSE(s.try_acquire_for(0ns) || s.try_acquire_for(-1h));
+  }
+  s.release();
+}
+
 TEST(standard_differences, are_told) {
   kgate::semaphore s(1);
   EXPECT_THROW(kgate::semaphore(0), std::invalid_argument);

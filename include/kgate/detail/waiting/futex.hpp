@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 
@@ -24,11 +25,12 @@ inline constexpr long futex_call = SYS_futex;
 enum class futex_scope : int { process = FUTEX_PRIVATE_FLAG, machine = 0 };
 
 /// Sleeps while `word` holds `expected`. Returns after a wake-up, at once if the value differs, after a signal, and
-/// after `timeout` if one is given; the caller looks again in every case.
-inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, const std::timespec* timeout = nullptr,
+/// after `timeout` if one is given; the caller looks again in every case. False if the time was over.
+inline bool futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, const std::timespec* timeout = nullptr,
                        futex_scope scope = futex_scope::process) noexcept {
-  ::syscall(futex_call, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT | static_cast<int>(scope), expected,
-            timeout, nullptr, 0);
+  return ::syscall(futex_call, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT | static_cast<int>(scope), expected,
+                   timeout, nullptr, 0) == 0 ||
+         errno != ETIMEDOUT;
 }
 
 /// Wakes up to `count` sleepers; how many there were.
@@ -48,16 +50,27 @@ struct futex_waiter {
 
 inline constexpr std::size_t futex_waiters_max = 128;
 
-inline futex_waiter make_futex_waiter(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+inline futex_waiter make_futex_waiter(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                                      futex_scope scope = futex_scope::process) noexcept {
   constexpr std::uint32_t size_u32 = 2, private_flag = 128;
-  return {expected, reinterpret_cast<std::uint64_t>(&word), size_u32 | private_flag, 0};
+  return {expected, reinterpret_cast<std::uintptr_t>(&word),
+          scope == futex_scope::process ? size_u32 | private_flag : size_u32, 0};
 }
 
-/// Sleeps until one of the words is woken or differs. False if this kernel (before 5.16) cannot.
-inline bool futex_wait_any(futex_waiter* waiters, std::size_t count) noexcept {
+/// A point of the monotonic clock; the kernel's struct __kernel_timespec.
+struct futex_deadline {
+  std::int64_t seconds;
+  std::int64_t nanoseconds;
+};
+
+/// Sleeps until one of the words is woken or differs, or until the deadline. False if this kernel (before 5.16), or
+/// what watches over its system calls, cannot.
+inline bool futex_wait_any(futex_waiter* waiters, std::size_t count,
+                           const futex_deadline* deadline = nullptr) noexcept {
   constexpr long futex_waitv_number = 449;
-  const long result = ::syscall(futex_waitv_number, waiters, static_cast<unsigned>(count), 0U, nullptr, 0);
-  return result >= 0 || errno != ENOSYS;
+  const long result =
+      ::syscall(futex_waitv_number, waiters, static_cast<unsigned>(count), 0U, deadline, CLOCK_MONOTONIC);
+  return result >= 0 || (errno != ENOSYS && errno != EPERM);
 }
 
 }  // namespace kgate::detail
