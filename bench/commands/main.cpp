@@ -2,10 +2,10 @@
 // kgate run beside flock, a static runner and GNU sem: the whole time of one command, and of 200 commands through four
 // slots. The runners take turns, one command each; medians, quartiles and ratios within this run are printed.
 //
-// usage: bench_commands [--rounds N] [--require] [--json | --table]
+// usage: bench_commands [--rounds N] [--require] [--json]
 //   --require   exit 1 if a ratio is above what is promised (docs/compared.md), at the lower quartile: what else runs
 //               on the machine only adds to the time
-//   --table     the rows of docs/compared.md
+//   --json      what record.py keeps, and writes into docs/compared.md
 // kgate and the static runner are copied first, without debugging symbols, as an installation would: what a linker has
 // just written is mapped in smaller pieces, which costs each start some 5 %.
 // GNU sem is slow: it runs fewer jobs, and its figure is for as many as the others by proportion.
@@ -33,7 +33,7 @@ namespace {
 constexpr int jobs = 200;
 constexpr int jobs_of_sem = 4;
 constexpr int repeats_max = 40;  ///< of one command in a round
-constexpr int job_repeats = 3;
+constexpr int job_repeats = 6;
 using words = std::vector<std::string>;
 
 pid_t spawn(const words& line) {
@@ -114,7 +114,7 @@ std::vector<words> many(const words& line, int count) {
 
 int main(int argc, char** argv) {
   int rounds = 10;
-  bool require = false, json = false, table = false;
+  bool require = false, json = false;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--rounds") == 0 && i + 1 < argc)
       rounds = std::atoi(argv[++i]);
@@ -122,10 +122,8 @@ int main(int argc, char** argv) {
       require = true;
     else if (std::strcmp(argv[i], "--json") == 0)
       json = true;
-    else if (std::strcmp(argv[i], "--table") == 0)
-      table = true;
     else {
-      std::fputs("usage: bench_commands [--rounds N] [--require] [--json | --table]\n", stderr);
+      std::fputs("usage: bench_commands [--rounds N] [--require] [--json]\n", stderr);
       return 120;
     }
   }
@@ -208,7 +206,7 @@ int main(int argc, char** argv) {
       {"jobs kgate --exec", "jobs static", "200 commands through 4 slots: `kgate run --exec` / `static`", 1.05},
       {"jobs sem", "jobs kgate", "200 commands through 4 slots: GNU `sem` / `kgate run`", 0}};
   if (json) std::printf("{\"medians_ms\":{");
-  for (std::size_t i = 0; i < cases.size() && !table; ++i) {
+  for (std::size_t i = 0; i < cases.size(); ++i) {
     measured& one = cases[i];
     if (json)
       std::printf("%s\"%s\":%.4f", i == 0 ? "" : ",", one.name.c_str(), one.quantile(0.5));
@@ -217,7 +215,6 @@ int main(int argc, char** argv) {
                   one.quantile(0.75));
   }
   if (json) std::printf("},\"ratios\":[");
-  if (table) std::printf("| | promised | lower quartile | median | processor time |\n|---|---|---|---|---|\n");
   bool kept = true;
   for (const ratio& one : ratios) {
     const auto of = find(one.first), to = find(one.second);
@@ -228,11 +225,10 @@ int main(int argc, char** argv) {
     const std::string promised = one.promised == 0 ? "" : std::to_string(one.promised).substr(0, 4);
     if (json)
       std::printf(
-          "%s{\"of\":\"%s\",\"to\":\"%s\",\"lower_quartile\":%.3f,\"median\":%.3f,\"promised\":%.2f,\"processor\":%."
+          "%s{\"says\":\"%s\",\"of\":\"%s\",\"to\":\"%s\",\"lower_quartile\":%.3f,\"median\":%.3f,\"promised\":%.2f,"
+          "\"processor\":%."
           "3f}",
-          &one == ratios ? "" : ",", one.first, one.second, low, middle, one.promised, processor);
-    else if (table)
-      std::printf("| %s | %s | %.2f | %.2f | %.2f |\n", one.says, promised.c_str(), low, middle, processor);
+          &one == ratios ? "" : ",", one.says, one.first, one.second, low, middle, one.promised, processor);
     else
       std::printf("%s / %s: %.3f at the lower quartile (promised: %s), %.3f at the median, processor time %.3f\n",
                   one.first, one.second, low, promised.empty() ? "nothing" : promised.c_str(), middle, processor);

@@ -210,6 +210,7 @@ int lock_file::open(const std::string& stem, uid_t owner, bool for_command) {
     return error;
   }
   keeps_run_open_ = may_have_own_lock(run, run_id_);
+  closes_only_its_own_ = for_command;
   if (for_command)
     for_command_ = above_those_of_scripts(run);
   else
@@ -244,13 +245,17 @@ lock_opening lock_file::open_again() const noexcept {
   return lock_opening(fd, errno);
 }
 
+bool lock_file::leads_to(int fd, const file_id& id) const noexcept {
+  return closes_only_its_own_ || file_id::of(fd) == id;
+}
+
 lock_file::answer lock_file::member_locked(unsigned i) noexcept {
   for (int tries = 0; tries < 3; ++tries) {
     int fd = asking_.load();
     struct flock range {};
     const bool answered = fd >= 0 && lock_call(fd, F_OFD_GETLK, F_WRLCK, member_byte(i), 1, range);
     // A descriptor that was closed, and its number used again, knows nothing of the gate's members.
-    if (answered && file_id::of(fd) == id_) {
+    if (answered && leads_to(fd, id_)) {
       if (range.l_type == F_UNLCK) return answer::free;
       lost_.store(0, std::memory_order_relaxed);
       return answer::locked;
@@ -285,7 +290,7 @@ int lock_file::command_process(unsigned i) noexcept {
 
 lock_file::answer lock_file::command_locked(std::int64_t first, std::int64_t count, int* process) noexcept {
   int before = kept().find(run_id_);
-  if (before < 0 && asking_run_ >= 0 && file_id::of(asking_run_) == run_id_) before = asking_run_;
+  if (before < 0 && asking_run_ >= 0 && leads_to(asking_run_, run_id_)) before = asking_run_;
   const int fd = before >= 0 ? before : open_run();
   if (fd < 0) {
     lost_.store(errno);

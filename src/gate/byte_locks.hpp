@@ -91,7 +91,8 @@ class lock_file {
   static void unlink(const std::string& stem) noexcept;
 
   /// Opens the files `stem`.lock and `stem`.run, which must belong to `owner`. `for_command`: a command will be
-  /// started, so the second is opened once for all that follows. 0 or an errno.
+  /// started by a program that closes no descriptors but its own, so the second is opened once for all that follows,
+  /// and a descriptor is taken for what it was. 0 or an errno.
   int open(const std::string& stem, uid_t owner, bool for_command = false);
   void close() noexcept;
 
@@ -122,12 +123,15 @@ class lock_file {
   int reopen() const noexcept;
   int open_run() const noexcept;
   void close_run(int fd) const noexcept;
+  /// Whether the descriptor still leads to that file: the program may have closed it, and used its number again.
+  bool leads_to(int fd, const file_id& id) const noexcept;
   int above_those_of_scripts(int fd) const noexcept;
 
   std::string stem_;
   file_id id_;
   file_id run_id_;
   pid_t opened_by_ = 0;
+  bool closes_only_its_own_ = false;  ///< the program: nobody but this object closes its descriptors
   bool keeps_run_open_ = false;  ///< this process may be a command with a lock, which closing a descriptor would drop
   std::atomic<int> asking_{-1};  ///< holds no lock: only for asking, and for opening the file again
   std::atomic<int> lost_{0};
