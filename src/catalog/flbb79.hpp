@@ -9,8 +9,10 @@
 #include "catalog/entry.hpp"
 #include "kgate/algorithms/flbb79_bank.hpp"
 #include "kgate/algorithms/flbb79_bounded.hpp"
+#include "kgate/algorithms/flbb79_buffer_lock.hpp"
 #include "kgate/algorithms/flbb79_count.hpp"
 #include "kgate/algorithms/flbb79_fifo.hpp"
+#include "kgate/algorithms/flbb79_number_lock.hpp"
 #include "kgate/algorithms/flbb79_tickets.hpp"
 #include "kgate/algorithms/mcs_lock.hpp"
 
@@ -43,6 +45,26 @@ inline constexpr auto flbb79_rows = std::tuple{
         .promise = {.despite = crashes::none},
         .note = "one crash can stop it",
         .headers = {"flbb79_bank.hpp", "mcs_lock.hpp"},
+    })},
+    entry<shaped<flbb79::bank, flbb79::buffer_lock>>{in_one_variable({
+        .id = "flbb79-bank-buffer",
+        .title = "the bank teller over a lock in one variable, batch by batch",
+        .figure = "section 1",
+        .theorem = "theorem 4.1 (a) and (b)",
+        .primitives = fetch_and_add | read_modify_write,
+        .promise = {.despite = crashes::none},
+        .note = "the lock is reconstructed, with one value more than the paper's; one crash can stop it",
+        .headers = {"flbb79_bank.hpp", "flbb79_buffer_lock.hpp"},
+    })},
+    entry<shaped<flbb79::bank, flbb79::number_lock>>{in_one_variable({
+        .id = "flbb79-bank-numbers",
+        .title = "the bank teller over a lock in one variable, first come first served",
+        .figure = "section 1",
+        .theorem = "theorem 4.1 (c)",
+        .primitives = fetch_and_add | read_modify_write,
+        .promise = {.despite = crashes::none, .k_fcfs = true},
+        .note = "the lock has N^2 values, no more than the paper's up to N = 3; one crash can stop it",
+        .headers = {"flbb79_bank.hpp", "flbb79_number_lock.hpp"},
     })},
     entry<plain<flbb79::tickets>>{in_one_variable({
         .id = "flbb79-tickets",

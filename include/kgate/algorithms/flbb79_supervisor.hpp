@@ -128,7 +128,7 @@ inline constexpr int slots_max = 3 * robustness_max - 1;
 /// READY, DONE, or a message of so many bits.
 template <int Bits>
 class channel {
-  static_assert(Bits >= 1 && Bits <= 14, "a channel has at most two bytes");
+  static_assert(Bits >= 1 && Bits <= 22, "a channel has at most three bytes");
 
  public:
   constexpr channel() = default;
@@ -150,7 +150,7 @@ class channel {
     return all;
   }
 
-  std::array<std::uint8_t, (Bits <= 7 ? 1 : 2)> bytes_{};
+  std::array<std::uint8_t, (Bits <= 7 ? 1 : Bits <= 14 ? 2 : 3)> bytes_{};
 };
 
 /// The one variable of the system without supervisor.

@@ -63,6 +63,12 @@ void set_bounds(space_cell& cell, const run_limits& limits) {
     const space_cell lock = measure_space("mcs", N, 1, limits);
     cell.upper_formula = lock.exhaustive ? "(k+1) * the lock's" : "";
     cell.upper = (k + 1) * static_cast<double>(lock.values);
+  } else if (cell.algorithm == "flbb79-bank-buffer") {
+    cell.upper_formula = "(k+1)(N+4)";  // theorem 4.1 (b) has N+3
+    cell.upper = (k + 1.0) * (N + 4);
+  } else if (cell.algorithm == "flbb79-bank-numbers") {
+    cell.upper_formula = "(k+1) N^2";  // theorem 4.1 (c) has N+7
+    cell.upper = (k + 1.0) * N * N;
   } else if (cell.algorithm == "flbb79-tickets") {
     cell.upper_formula = "C(2k-1,k) (k+1)^2 N^2";
     cell.upper = choose(2 * k - 1, k) * (k + 1) * (k + 1) * N * N;
@@ -122,7 +128,8 @@ void walk(program& p, contents& seen, const run_limits& limits) {
 }  // namespace
 
 const std::vector<std::string_view>& space_algorithms() {
-  static const std::vector<std::string_view> all{"flbb79-count", "flbb79-bank", "flbb79-tickets", "flbb79-bounded",
+  static const std::vector<std::string_view> all{"flbb79-count",        "flbb79-bank",    "flbb79-bank-buffer",
+                                                 "flbb79-bank-numbers", "flbb79-tickets", "flbb79-bounded",
                                                  "flbb79-fifo"};
   return all;
 }

@@ -12,6 +12,21 @@ TEST(Distributed, TheQueueSimulatesItsSupervisorN4l1k1) {
   expect_simulation<4, wide_messages, fifo_system>(1, 1, 1, 2'656'904);
 }
 
+/// Two places and k = 2, which takes five processes: more states than memory holds, so the first of them by breadth.
+/// Nothing is wrong in them, and the state is distributed and handed over in many.
+TEST(Distributed, SimulatesItsSupervisorWithOneCrashInTheFirstStatesN5l2k2) {
+  const auto seen = simulation_search<bucket_system<>, whole_messages, 5>(2, 2).run(1, 30'000'000);
+  std::cout << "N = 5, l = 2, k = 2, not all: " << seen.states << " states, " << seen.distributed
+            << " of them with the state distributed, " << seen.distributed_stages << " supervisor steps from there, "
+            << seen.handed_over << " hand-overs\n";
+  EXPECT_EQ(seen.wrong, "");
+  EXPECT_FALSE(seen.complete);
+  EXPECT_GT(seen.distributed, seen.states / 4);
+  EXPECT_GT(seen.handed_over, 1000u);
+  EXPECT_EQ(seen.lonely_releases, 0u);
+  EXPECT_GE(seen.closest_to_standstill, 2u);
+}
+
 /// Up to two places the slots of quitters leave enough for the helpers: the test of prevhelper is not needed.
 TEST(DistributedMutant, WithoutTheTestOfPrevhelperNothingIsWrongN4l1k2) {
   expect_simulation<4, without_prevhelper>(1, 2, 1, 2'587'973);

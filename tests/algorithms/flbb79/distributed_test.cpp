@@ -21,6 +21,16 @@ TEST(Distributed, SimulatesItsSupervisorWithOneCrashN4l1k2) {
   EXPECT_EQ(seen.closest_to_standstill, 2u) << "one process fewer and it would stop: all redundancy was needed";
 }
 
+/// More places than failures: l and k apart, as the lemma has them.
+TEST(Distributed, SimulatesItsSupervisorN4l2k1) { expect_simulation<4>(2, 1, 1, 139'304); }
+TEST(Distributed, SimulatesItsSupervisorN4l3k1) {
+  const auto seen = simulation_search<bucket_system<>, wide_messages, 4>(3, 1).run(1, 1'000'000);
+  EXPECT_EQ(seen.wrong, "");
+  EXPECT_TRUE(seen.complete);
+  EXPECT_EQ(seen.states, 122'914u);
+  EXPECT_EQ(seen.distributed, 25'104u);
+}
+
 /// The short-name queue, whose state is distributed once more than l + 2k - 1 processes try.
 TEST(Distributed, TheQueueSimulatesItsSupervisorN3l1k1) {
   const auto seen = expect_simulation<3, wide_messages, fifo_system>(1, 1, 1, 101'657);

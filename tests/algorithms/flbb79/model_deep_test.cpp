@@ -37,5 +37,16 @@ TEST(ShortNameQueue, HoldsN3k1OnePassageDistributed) {
     EXPECT_EQ(decide<flbb79::fifo>({3, 1, 1}, property).verdict, "holds") << property;
 }
 
+template <class M>
+using fifo_despite_one = flbb79::supervised<M, flbb79::fifo_system, flbb79::as_corrected, 2>;
+TEST(ShortNameQueue, BearsOneCrashWithOnePlaceN2l1k2) {
+  for (const char* property : {"k-exclusion", "kl-deadlock-free", "fifo-enabling"})
+    EXPECT_EQ(decide<fifo_despite_one>({2, 1, 0, 1}, property).verdict, "holds") << property;
+}
+TEST(ShortNameQueue, BearsOneCrashWithOnePlaceN3l1k2OnePassage) {
+  for (const char* property : {"k-exclusion", "kl-deadlock-free", "fifo-enabling"})
+    EXPECT_EQ(decide<fifo_despite_one>({3, 1, 1, 1}, property).verdict, "holds") << property;
+}
+
 }  // namespace
 }  // namespace kgate::lab

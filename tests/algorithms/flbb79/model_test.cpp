@@ -53,6 +53,21 @@ TEST(Buckets, OneOvertakingAtMostN2k1) {
 }
 TEST(Buckets, HoldN3k2) { EXPECT_EQ(decide<flbb79::bounded>({3, 2}, "kl-deadlock-free").verdict, "holds"); }
 
+/// Theorems 4.3 and 4.4 have l places and bear fewer than k failures. The rows of the catalogue have k = l; here k = 2
+/// with one place, where one crash outside it stops nobody.
+template <class M>
+using bounded_despite_one = flbb79::supervised<M, flbb79::bucket_system<>, flbb79::as_corrected, 2>;
+template <class M>
+using fifo_despite_one = flbb79::supervised<M, flbb79::fifo_system, flbb79::as_corrected, 2>;
+TEST(Buckets, BearOneCrashWithOnePlaceN3l1k2) {
+  EXPECT_EQ(decide<bounded_despite_one>({3, 1, 0, 1}, "kl-deadlock-free").verdict, "holds");
+  EXPECT_EQ(decide<bounded_despite_one>({3, 1, 0, 1}, "bounded-waiting").b, 1);
+}
+TEST(ShortNameQueue, BearsOneCrashWithOnePlaceN2l1k2) {
+  for (const char* property : {"kl-deadlock-free", "fifo-enabling"})
+    EXPECT_EQ(decide<fifo_despite_one>({2, 1, 1, 1}, property).verdict, "holds") << property;
+}
+
 TEST(ShortNameQueue, HoldsN2k1) {
   for (const char* property : {"k-exclusion", "starvation-free", "kl-deadlock-free", "fifo-enabling"})
     EXPECT_EQ(decide<flbb79::fifo>({2, 1}, property).verdict, "holds") << property;

@@ -34,7 +34,8 @@ class Space(LabTest):
 
     def test_all(self):
         cells = self.lab_json(HOLDS, "space", "--all", "--time-max", "20ms")
-        systems = ["flbb79-count", "flbb79-bank", "flbb79-tickets", "flbb79-bounded", "flbb79-fifo"]
+        systems = ["flbb79-count", "flbb79-bank", "flbb79-bank-buffer", "flbb79-bank-numbers", "flbb79-tickets",
+                   "flbb79-bounded", "flbb79-fifo"]
         sizes = [(N, k) for k in (1, 2) for N in range(k + 1, 9)]
         self.assertEqual([(c["algorithm"], c["N"], c["k"]) for c in cells], [(s, N, k) for s in systems for N, k in sizes])
         for cell in cells:
@@ -47,6 +48,16 @@ class Space(LabTest):
     def test_the_bank_multiplies_its_lock(self):
         cell = self.cell("flbb79-bank", 3, 2)
         self.assertLessEqual(cell["values"], cell["upper"]["value"])
+
+    def test_the_banks_of_theorem_4_1(self):
+        """Over a lock of one variable the counts are those of the theorem, but for a value of the lock."""
+        for N, k in ((3, 1), (3, 2), (5, 2)):
+            buffer, numbers = self.cell("flbb79-bank-buffer", N, k), self.cell("flbb79-bank-numbers", N, k)
+            self.assertEqual(buffer["upper"], {"formula": "(k+1)(N+4)", "value": (k + 1) * (N + 4)})
+            self.assertLessEqual(buffer["values"], (k + 1) * (N + 4))
+            self.assertLessEqual(buffer["values"], (k + 1) * (N // 2 + 9))
+            self.assertEqual(numbers["values"], (k + 1) * N * N)
+            self.assertEqual(numbers["values"] <= (k + 1) * (N + 7), N <= 3)
 
     def test_for_people(self):
         text = self.lab(HOLDS, "space", "flbb79-tickets", "-N", 3, "-k", 2)
