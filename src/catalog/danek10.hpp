@@ -54,6 +54,14 @@ inline constexpr auto danek10_rows = std::tuple{
         .promise = {.k_fcfs = true, .fife = true},
         .headers = {"danek10_figure2.hpp", "danek10_registers.hpp"},
     })},
+    entry<plain<danek10::reset>>{k_bakery({
+        .id = "danek10-reset",
+        .title = "the k-bakery with capture, and tickets that return to 0",
+        .figure = "section 7, reconstructed",
+        .promise = {.k_fcfs = true, .fife = true},
+        .note = "the paper mentions such algorithms and leaves them out",
+        .headers = {"danek10_figure2.hpp", "danek10_registers.hpp"},
+    })},
     entry<plain<danek10::nonatomic>>{k_bakery({
         .id = "danek10-nonatomic",
         .title = "the k-bakery on safe registers",

@@ -4,7 +4,8 @@
 /// The k-bakery: take a ticket, announce it to everybody, wait until fewer than k smaller tickets are left.
 ///
 /// Source       Danek 2010, figure 2. `kfcfs` is its unshaded part (theorem 8), `fife` all of it (theorem 9): whoever
-///              is about to enter captures those with smaller tickets, and a captured process enters too.
+///              is about to enter captures those with smaller tickets, and a captured process enters too. `reset` is
+///              reconstructed: section 7 says that there are algorithms that reset tickets, and leaves them out.
 /// Promises     k-exclusion and starvation freedom with at most k-1 crashes, bounded exit (N-1 steps), k-FCFS; `fife`
 ///              also FIFE. Theta(N) remote references a passage on CC and DSM. Primitives: atomic read and write.
 ///              Space: N^2 registers, N(N-1) more for `fife`. N <= 64, as a set of processes is one word.
@@ -16,6 +17,11 @@
 /// Deviations   D1  p alone writes Ticket[p], so p reads it once a passage and then uses its copy.
 ///              D2  Want[p][p] and Capture[p][p] do not exist: the first is never read, the second never exceeds
 ///                  Ticket[p].
+///              D3  `reset`: a process sets its ticket to 0 when it leaves (25t), and at the end of its doorway, its
+///                  ticket chosen, clears what has captured it so far (15c). A capture written later is by one that is
+///                  before its critical section, so its ticket was there to be read, or it chose at the same time:
+///                  what it captures with is larger only if it came later, as in figure 2. Capture[q][p] then has two
+///                  writers, q and p.
 /// Memory model sequential consistency; an announcement (14) must be visible before tickets are read (15), and an
 ///              announced ticket (16) before the announcements of others are read (21)
 /// Evidence     tests/algorithms/danek10: properties, mutants, the paper's own schedule against FIFE, remote
@@ -28,7 +34,7 @@
 
 namespace kgate::danek10 {
 
-template <class M, bool Fife>
+template <class M, bool Fife, bool Resets = false>
 class figure2 {
  public:
   using Process = typename M::Process;
@@ -59,6 +65,14 @@ class figure2 {
     T = 1 + T;
     process.live(T);
     Ticket(p).write(process["15"], T);  // L1
+    if constexpr (Fife && Resets) {
+      for (int i = 0; i < N; ++i) {
+        if (i == p) continue;
+        process.live(i, T);
+        Capture(i, p).write(process["15c"], 0);  // D3
+      }
+      process.live(T);
+    }
     process.doorway_end();
     for (int i = 0; i < N; ++i) {
       if (i == p) continue;
@@ -83,6 +97,7 @@ class figure2 {
       process.live(i);
       Want(p, i).write(process["25"], infinity);
     }
+    if constexpr (Resets) Ticket(p).write(process["25t"], 0);  // D3
   }
 
  private:
@@ -120,5 +135,9 @@ using kfcfs = figure2<M, false>;
 
 template <class M>
 using fife = figure2<M, true>;
+
+/// danek10-reset: tickets start again from 0 when nobody is outside its remainder.
+template <class M>
+using reset = figure2<M, true, true>;
 
 }  // namespace kgate::danek10

@@ -3,6 +3,7 @@
 /// What the k-bakeries promise, over all schedules, at the sizes that take seconds.
 
 #include "algorithms/verdicts.hpp"
+#include "lab/checker/model/walker.hpp"
 
 namespace kgate::lab {
 namespace {
@@ -18,6 +19,26 @@ TEST(danek10, kfcfs_N2k1_three_passages) { holds({"danek10-kfcfs", 2, 1, 3}, wit
 TEST(danek10, kfcfs_N3k2_two_passages) { holds({"danek10-kfcfs", 3, 2, 2}, with_kfcfs); }
 TEST(danek10, fife_N2k1_three_passages) { holds({"danek10-fife", 2, 1, 3}, with_fife); }
 TEST(danek10, fife_N3k2_one_passage) { holds({"danek10-fife", 3, 2, 1}, with_fife); }
+TEST(danek10, reset_N2k1_four_passages) { holds({"danek10-reset", 2, 1, 4}, with_fife); }
+TEST(danek10, reset_N3k2_one_passage) { holds({"danek10-reset", 3, 2, 1}, with_fife); }
+/// What resetting is for: with nobody outside its remainder all is as at the start but Capture, which nobody reads
+/// before it has been cleared. The bakery's tickets go on.
+TEST(danek10, reset_returns_to_small_tickets) {
+  const auto largest = [](const char* algorithm) {
+    program p(make_model(find_algorithm(algorithm), 2, 1), 2, 1, {4, {}});
+    walker run(p);
+    for (int passages = 0; passages < 4; ++passages)
+      for (const int who : {0, 1}) do
+          run.step(who);
+        while (run.outside(who));
+    std::string values;
+    for (int v = 0; v < p.variables(); ++v)
+      if (p.variable(v).name.starts_with("Ticket")) values += p.variable(v).text(run.value(v)) + " ";
+    return values;
+  };
+  EXPECT_EQ(largest("danek10-reset"), "0 0 ");
+  EXPECT_EQ(largest("danek10-fife"), "7 8 ");
+}
 // Definition 5.1 of Afek et al.: whoever has been told the ticket of a later one may be enabled before an earlier one
 // that has not.
 TEST(danek10, fife_is_not_enabled_in_order_N3k2) { violated({"danek10-fife", 3, 2, 1}, "enabled-in-order"); }

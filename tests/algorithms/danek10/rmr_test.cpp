@@ -19,7 +19,8 @@ constexpr cost_model cc{memory_model::cc, true};
 /// On DSM all waiting is local, and a passage costs the same whatever the others do: four, five or eleven references
 /// for each other process (nine or eleven for figure 3, as line 45 is not always reached).
 TEST(danek10_rmr, dsm_is_exactly_linear) {
-  for (const auto& [id, each] : {std::pair{"danek10-kfcfs", 4}, {"danek10-fife", 5}, {"danek10-nonatomic", 11}}) {
+  for (const auto& [id, each] :
+       {std::pair{"danek10-kfcfs", 4}, {"danek10-fife", 5}, {"danek10-reset", 5}, {"danek10-nonatomic", 11}}) {
     EXPECT_EQ(over_all_schedules(id, 2, 1, 2, dsm).worst, each * 1) << id;
     EXPECT_EQ(over_all_schedules(id, 3, 2, 1, dsm).worst, each * 2) << id;
     for (const int N : {4, 8, 16}) EXPECT_EQ(by_schedules(id, N, 2, dsm), each * (N - 1)) << id << " N=" << N;
