@@ -47,6 +47,14 @@ inline constexpr auto choi11_rows = std::tuple{
         .promise = {.k_fcfs = true, .fife = true},
         .bounds = {{{rmr_model::cc, bound_case::always, "O(log k) amortized", nullptr}}},
     })},
+    entry<plain<choi11::linear>>{choi11_variant({
+        .id = "choi11-linear",
+        .title = "a slot for each waiter, k + 1 writes for a leaver: what it improves on",
+        .figure = "section 2.1; Decker & Jayanti 2010, reconstructed",
+        .promise = {.k_fcfs = true, .fife = true},
+        .note = "needs a smart cache: a failed CAS disturbs no reader",
+        .bounds = {{{rmr_model::cc, bound_case::always, "O(k)", nullptr}}},
+    })},
 };
 
 }  // namespace kgate::catalog

@@ -29,6 +29,11 @@ constexpr row choi11_misprint(row own) {
   return choi11_variant(own);
 }
 
+constexpr row with_bounded_variables(row own) {
+  own.bounded_variables = true;
+  return own;
+}
+
 inline constexpr auto errata_rows = std::tuple{
     entry<plain<flbb79::bounded_printed_order>>{flbb79_misprint({
         .id = "flbb79-bounded-printed-order",
@@ -85,6 +90,13 @@ inline constexpr auto errata_rows = std::tuple{
         .figure = "line 4",
         .note = "for study",
     })},
+    entry<plain<choi11::wrapping>>{with_bounded_variables(choi11_misprint({
+        .id = "choi11-wrapping",
+        .title = "rounds modulo 4: all variables bounded",
+        .figure = "section 4",
+        .promise = {.k_exclusion = false, .deadlock_free = false, .starvation_free = false},
+        .note = "for study: right only while nobody sleeps for N - k exits of others",
+    }))},
     entry<plain<afek94::printed_label>>{flags_and_timestamps({
         .id = "afek94-as-printed",
         .title = "as printed: Label keeps a label that equals the maximum",

@@ -30,6 +30,13 @@
 ///                  has c = 2. I5 needs ck >= k-1: the last ticket of u's block is at most u+k-1, and I4 applies. I6
 ///                  needs N >= (c+1)k: a CAS that spoils p's second update has read Exit after p's line 3, so
 ///                  t' - k < Exit <= u' + ck with u' <= u - N <= t' - N (docs/errata.md has the argument in full).
+///              D8  choi11-wrapping (section 4, whose text the paper does not have): tickets modulo 4N, rounds modulo
+///                  4. Right only while nobody is asleep between its line 1 and its last line for N - k exits of
+///                  others; so line 8, which is about longer sleeps, tests no Exit. docs/errata.md has the argument,
+///                  and what goes wrong without that bound, or with the test.
+///              D9  choi11-linear: the way of Decker & Jayanti 2010, which the paper improves on, as its section 2.1
+///                  tells it: a leaver enables its partner and the k tickets before that, one by one and in order. Its
+///                  own text is not at hand; this one is Choi's with the smallest wait sets. O(k) remote references.
 /// Memory model sequential consistency; all writes are read-modify-writes
 /// Evidence     tests/algorithms/choi11: sets, properties, mutants, the printed errors, remote references;
 ///              tests/algorithms/native (stress)
@@ -50,12 +57,15 @@ using ticket = std::uint64_t;
 /// How the paper is read; the default is the reading that works on a smart cache.
 struct reading {
   set_reading sets = {};
-  int blocks_min = 3;         ///< D3; 1 as printed
-  int window = 2;             ///< line 8 tests Exit <= u + window k; 2 as printed, 1 in the compact one (D7)
-  bool rounds_down = true;    ///< D4; false as printed
+  int blocks_min = 3;       ///< D3; 1 as printed
+  int window = 2;           ///< line 8 tests Exit <= u + window k; 2 as printed, 1 in the compact one (D7), 0: no test
+  bool rounds_down = true;  ///< D4; false as printed
   bool updates_twice = true;  ///< lines 5 and 6; false: line 5 only
   bool ascending = true;      ///< line 4; false: descending
   bool amortized = false;     ///< N = kn / log k, for caches in which a failed CAS disturbs who spins on the slot
+  bool linear = false;        ///< D9: a waiter watches its own slot only, and a leaver writes all k + 1
+  unsigned rounds = 0;        ///< D8: rounds are counted modulo this, and compared around the circle; 0: not
+  unsigned first = 0;         ///< the first ticket; 0 but in tests of what happens where rounds wrap
 };
 
 /// The number of blocks of k slots, N/k.
@@ -75,35 +85,43 @@ class algorithm {
       : n(processes),
         k(static_cast<ticket>(inside_max)),
         N(k * static_cast<ticket>(blocks(n, inside_max, How))),
-        Entry(memory, {.name = "Entry"}, 0),
-        Exit(memory, {.name = "Exit"}, 0),
+        Entry(memory, {.name = "Entry"}, How.first),
+        Exit(memory, {.name = "Exit"}, How.first),
         A(static_cast<std::size_t>(N), [&](std::size_t slot) {
-          return Word(memory, {.name = "A", .instance = static_cast<int>(slot)}, slot < k ? 1 : 0);
+          const ticket last = How.first + k - 1;  // let in at the start
+          return Word(memory, {.name = "A", .instance = static_cast<int>(slot)},
+                      wrapped_round(last / N + (slot <= last % N ? 1 : 0)));
         }) {}
 
   void acquire(Process& p, Private&) {
     if (nobody_waits()) return;  // D6
     [[maybe_unused]] auto frame = p.frame();
-    const ticket t = Entry.fetch_add(p["1"], 1);
+    const ticket t = next(Entry, p["1"]);
     p.doorway_end();
     p.live(t);
     const position at = parse(t);
-    const slot_set W = wait_set(at.j, static_cast<int>(k), How.sets);
+    slot_set W;
+    if constexpr (How.linear)
+      W.add(at.j);
+    else
+      W = wait_set(at.j, static_cast<int>(k), How.sets);
     M::await_any(
         p["2"], W.size(), [&](std::size_t w) -> Word& { return A[at.i * k + static_cast<std::size_t>(W[w])]; },
-        [&](std::size_t, ticket a) { return a >= at.e; });
+        [&](std::size_t, ticket a) { return reached(a, at.e); });
   }
 
   void release(Process& p, Private&) {
     if (nobody_waits()) return;  // D6
     [[maybe_unused]] auto frame = p.frame();
-    const ticket t = Exit.fetch_add(p["3"], 1) + k;  // the paper's t'
-    const ticket j = t % k;                          // the paper's j'
+    const ticket t = wrapped(next(Exit, p["3"]) + k);  // the paper's t'
+    const ticket j = t % k;                            // the paper's j'
     const slot_set R = release_set(static_cast<int>(j), static_cast<int>(k), How.sets);
-    const std::size_t members = R.size() + 1;  // and -1: the last slot of the block before
+    const std::size_t members = How.linear ? k + 1 : R.size() + 1;  // and -1: the last slot of the block before
     for (std::size_t step = 0; step < members; ++step) {
       const std::size_t member = How.ascending ? step : members - 1 - step;  // 4
-      const ticket u = member == 0 ? t - j - 1 : t - j + static_cast<ticket>(R[member - 1]);
+      const ticket u = How.linear    ? before(t, k - member)
+                       : member == 0 ? before(t - j, 1)
+                                     : t - j + static_cast<ticket>(R[member - 1]);
       p.live(t, step);
       update(p, u, "5.7", "5.8", "5.9");
       if constexpr (How.updates_twice) {
@@ -126,16 +144,39 @@ class algorithm {
     const position at = parse(u);
     Word& slot = A[at.i * k + static_cast<std::size_t>(at.j)];
     const ticket a = slot.read(p[line7]);
-    if (a < at.e && Exit.read(p[line8]) <= u + ticket{How.window} * k) {  // D5, D7
+    if (!reached(a, at.e) && is_recent(p[line8], u)) {  // D5
       p.live(a);
       slot.compare_and_swap(p[line9], a, at.e);
     }
   }
 
+  /// Line 8: no process that has been asleep since long ago writes.
+  bool is_recent(Process& p, ticket u) {
+    if constexpr (How.window == 0) return true;
+    const ticket until = u + ticket{How.window} * k;  // D7
+    const ticket now = Exit.read(p);
+    if constexpr (How.rounds == 0) return now <= until;
+    return wrapped(until + tickets() - now) < tickets() / 2;
+  }
+
+  /// Numbers that wrap, where they do (D8).
+  ticket tickets() const { return ticket{How.rounds} * N; }
+  ticket wrapped(ticket t) const { return How.rounds == 0 ? t : t % tickets(); }
+  static ticket wrapped_round(ticket e) { return How.rounds == 0 ? e : e % How.rounds; }
+  ticket before(ticket t, ticket by) const { return How.rounds == 0 ? t - by : wrapped(t + tickets() - by); }
+  static bool reached(ticket a, ticket e) {
+    if constexpr (How.rounds == 0) return a >= e;
+    return wrapped_round(a + How.rounds - e) < How.rounds / 2;
+  }
+  ticket next(Word& counter, Process& p) {
+    if constexpr (How.rounds == 0) return counter.fetch_add(p, 1);
+    return counter.rmw(p, [this](ticket t) { return wrapped(t + 1); });
+  }
+
   position parse(ticket t) const {
     const ticket f = t % N;
     if constexpr (How.rounds_down)
-      return {t / N + 1, static_cast<std::size_t>(f / k), static_cast<int>(t % k)};
+      return {wrapped_round(t / N + 1), static_cast<std::size_t>(f / k), static_cast<int>(t % k)};
     else  // the printed ceilings reach one block too far; wrapped, so that they can be tried at all
       return {(t + N - 1) / N + 1, static_cast<std::size_t>((f + k - 1) / k % (N / k)), static_cast<int>(t % k)};
   }
@@ -159,6 +200,14 @@ using amortized = algorithm<M, reading{.amortized = true}>;
 /// The paper's space: what D3 adds is saved by a narrower test.
 template <class M>
 using compact = algorithm<M, reading{.blocks_min = 2, .window = 1}>;
+
+/// Decker & Jayanti's way, reconstructed: see D9.
+template <class M>
+using linear = algorithm<M, reading{.linear = true}>;
+
+/// All variables bounded, for sleeps that are: see D8.
+template <class M>
+using wrapping = algorithm<M, reading{.window = 0, .rounds = 4}>;
 
 /// The two errors of the printed text together. Its ceilings and its pattern length are slips that the paper itself
 /// contradicts (lemma 2, figure 3), so they are readings of their own.

@@ -19,6 +19,9 @@ TEST(choi11_deep, N6k3_one_passage_by_symmetry) {
 TEST(choi11_deep, compact_N4k2_two_passages) { holds({"choi11-compact", 4, 2, 2}, with_fife); }
 TEST(choi11_deep, compact_N5k2_one_passage) { holds({"choi11-compact", 5, 2, 1}, with_fife); }
 
+TEST(choi11_deep, linear_N4k2_two_passages) { holds({"choi11-linear", 4, 2, 2}, with_fife); }
+TEST(choi11_deep, linear_N5k2_one_passage) { holds({"choi11-linear", 5, 2, 1}, with_fife); }
+
 constexpr std::uint64_t walks = 200'000;
 
 search_options looking(std::uint64_t count) {

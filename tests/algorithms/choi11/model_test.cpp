@@ -21,6 +21,8 @@ TEST(choi11, N5k2_one_passage_by_symmetry) {
 TEST(choi11, compact_N3k2_two_passages) { holds({"choi11-compact", 3, 2, 2}, with_fife); }
 TEST(choi11, compact_N4k3_one_passage) { holds({"choi11-compact", 4, 3, 1}, with_fife); }
 TEST(choi11, amortized_N3k2_two_passages) { holds({"choi11-amortized", 3, 2, 2}, with_fife); }
+TEST(choi11, linear_N3k2_two_passages) { holds({"choi11-linear", 3, 2, 2}, with_fife); }
+TEST(choi11, linear_N4k3_one_passage) { holds({"choi11-linear", 4, 3, 1}, with_fife); }
 TEST(choi11, nobody_waits_when_n_is_at_most_k) { holds({"choi11", 2, 2, 2}, basic); }
 
 }  // namespace
