@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What waiting costs, and how soon a death is noticed: processes that wait at a gate while nothing happens, and holders
 // and waiters that are killed.
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,6 +115,58 @@ class scene {
   int last_ = -1;
 };
 
+/// us from the kill of a process that has locked a file until another one, which waits for nothing but its end (by a
+/// pidfd), finds the lock free: what the kernel takes whatever is built on it.
+double floor_us(const std::string& directory, board& shared) {
+  const std::string path = directory + "/floor";
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const auto locked = [](int file, int command) {
+    struct flock range {};
+    range.l_type = F_WRLCK;
+    range.l_len = 1;
+    return fcntl(file, command, &range) == 0 && range.l_type != F_UNLCK;
+  };
+  const pid_t holder = fork();
+  if (holder == 0) {
+    const int own = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    locked(own, F_OFD_SETLK);
+    for (;;) pause();
+  }
+  while (!locked(fd, F_OFD_GETLK)) usleep(500);
+  shared.since = 0;
+  const pid_t watcher = fork();
+  if (watcher == 0) {
+    pollfd end{static_cast<int>(syscall(SYS_pidfd_open, holder, 0)), POLLIN, 0};
+    poll(&end, 1, -1);
+    while (locked(fd, F_OFD_GETLK)) {
+    }
+    shared.since = now_us();
+    _exit(0);
+  }
+  usleep(5'000);
+  const std::int64_t began = now_us();
+  kill(holder, SIGKILL);
+  waitpid(holder, nullptr, 0);
+  waitpid(watcher, nullptr, 0);
+  close(fd);
+  return static_cast<double>(shared.since - began);
+}
+
+/// us until so many processes that do nothing are dead, killed at once.
+double floor_of_many_us(int processes) {
+  std::vector<pid_t> all;
+  for (int i = 0; i < processes; ++i) {
+    all.push_back(fork());
+    if (all.back() == 0)
+      for (;;) pause();
+  }
+  usleep(200'000);
+  const std::int64_t began = now_us();
+  for (const pid_t pid : all) kill(pid, SIGKILL);
+  for (const pid_t pid : all) waitpid(pid, nullptr, 0);
+  return static_cast<double>(now_us() - began);
+}
+
 double at(std::vector<double>& values, double part) {
   std::sort(values.begin(), values.end());
   return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
@@ -148,8 +205,9 @@ void measure_kills(const std::string& directory, board& shared, int waiters, int
     here.await_waiters(static_cast<std::size_t>(i));  // one after the other, so that their order is known
   }
   usleep(settling_us);
-  std::vector<double> dead, inside;
+  std::vector<double> dead, inside, floor;
   for (int i = 0; i < kills; ++i) {
+    floor.push_back(floor_us(directory, shared));
     const auto [ended, entered] = here.kill_holder(i);
     dead.push_back(ended);
     inside.push_back(entered);
@@ -157,6 +215,10 @@ void measure_kills(const std::string& directory, board& shared, int waiters, int
   }
   const std::string what = "SIGKILL of the holder, " + std::to_string(waiters) + " waiting: us until ";
   std::printf("%-76s %10.0f\n", (what + "the kernel has ended it, median").c_str(), at(dead, 0.5));
+  std::printf("%-76s %10.0f\n", (what + "a bare lock is free, with a bare pidfd, median").c_str(), at(floor, 0.5));
+  std::printf("%-76s %10.0f\n", (what + "that, 99 %").c_str(), at(floor, 0.99));
+  std::printf("%-76s %10.2f\n", (what + "the next one is inside over that, median").c_str(),
+              at(inside, 0.5) / at(floor, 0.5));
   at_most((what + "the next one is inside, median").c_str(), at(inside, 0.5), 450);
   at_most((what + "the next one is inside, 99 %").c_str(), at(inside, 0.99), 3000);
 }
@@ -172,6 +234,8 @@ void measure_massacre(const std::string& directory, board& shared, int killed) {
   usleep(settling_us);
   const auto [dead, inside] = here.kill_all_but_last();
   const std::string what = std::to_string(killed) + " killed at once: us until ";
+  std::printf("%-76s %10.0f\n", (what + "the kernel has ended as many that do nothing").c_str(),
+              floor_of_many_us(killed));
   std::printf("%-76s %10.0f\n", (what + "the kernel has ended them").c_str(), dead);
   at_most((what + "the last one is inside").c_str(), inside, 50'000);
   at_most((what + "it is inside after the kernel has").c_str(), inside - dead, 10'000);
@@ -219,12 +283,56 @@ void measure_busy(const std::string& directory, board& shared, int members, int 
   at_most((what + "median").c_str(), at(us, 0.5), 25'000);
 }
 
+/// us of `kgate status` of so many participants of so many users, most of whom have no name.
+void measure_status(const std::string& directory, int participants, int users) {
+  const std::string kgate = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "kgate";
+  kgate::gate_options options;
+  options.directory = directory + "/status";
+  options.mode = 0666;
+  std::filesystem::create_directory(options.directory);
+  chmod(directory.c_str(), 0755);
+  chmod(options.directory.c_str(), 0777);
+  kgate::gate view("g", 1, options);
+  std::vector<pid_t> all;
+  for (int i = 0; i < participants; ++i) {
+    all.push_back(fork());
+    if (all.back() != 0) continue;
+    if (geteuid() == 0 && setuid(static_cast<uid_t>(50'000 + i % users)) != 0) _exit(1);
+    kgate::gate mine("g", 0, options);
+    const kgate::gate::permit permit = mine.enter();
+    for (;;) pause();
+  }
+  while (view.status().waiters.size() + 1 < static_cast<std::size_t>(participants)) usleep(10'000);
+  std::vector<double> us;
+  for (int i = 0; i < 5; ++i) {
+    std::string words[] = {kgate, "status", "-n", "g", "--dir", options.directory};
+    char* line[7] = {};
+    for (int j = 0; j < 6; ++j) line[j] = words[j].data();
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+    const std::int64_t began = now_us();
+    pid_t child = 0;
+    if (posix_spawn(&child, kgate.c_str(), &files, nullptr, line, environ) != 0) std::abort();
+    waitpid(child, nullptr, 0);
+    us.push_back(static_cast<double>(now_us() - began));
+    posix_spawn_file_actions_destroy(&files);
+  }
+  for (const pid_t pid : all) kill(pid, SIGKILL);
+  for (const pid_t pid : all) waitpid(pid, nullptr, 0);
+  const std::string what = "kgate status of " + std::to_string(participants) + " participants of " +
+                           std::to_string(users) + " users: us, median";
+  at_most(what.c_str(), at(us, 0.5), 100'000);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   int seconds = 10, kills = 100;
   bool require = false;
+  std::vector<std::string> only;
   CLI::App app{"what waiting at a gate costs, and how soon a death is noticed"};
+  app.add_option("--only", only, "of idle, kills, busy, massacre, status")->delimiter(',');
   app.add_option("--seconds", seconds, "of waiting while nothing happens");
   app.add_option("--kills", kills, "of holders");
   app.add_flag("--require", require, "fail if a figure is worse than promised");
@@ -234,10 +342,17 @@ int main(int argc, char** argv) {
   void* const there = mmap(nullptr, sizeof(board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (there == MAP_FAILED) return EXIT_FAILURE;
   auto& shared = *new (there) board;
-  for (const int waiters : {1, 200, 1000}) measure_idle(directory, shared, waiters, seconds);
-  for (const int waiters : {1, 500}) measure_kills(directory, shared, waiters, kills);
-  for (const int members : {2, 8, 64}) measure_busy(directory, shared, members, std::max(kills / 5, 1));
-  measure_massacre(directory, shared, 500);
+  const auto wanted = [&](const char* what) {
+    return only.empty() || std::find(only.begin(), only.end(), what) != only.end();
+  };
+  if (wanted("idle"))
+    for (const int waiters : {1, 200, 1000}) measure_idle(directory, shared, waiters, seconds);
+  if (wanted("kills"))
+    for (const int waiters : {1, 500}) measure_kills(directory, shared, waiters, kills);
+  if (wanted("busy"))
+    for (const int members : {2, 8, 64}) measure_busy(directory, shared, members, std::max(kills / 5, 1));
+  if (wanted("massacre")) measure_massacre(directory, shared, 500);
+  if (wanted("status")) measure_status(directory, 1000, 800);
   std::filesystem::remove_all(directory);
   return require && failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

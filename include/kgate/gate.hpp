@@ -67,7 +67,7 @@ struct gate_options {
   int group = -1;
   /// Of a gate that is created: how many newcomers may pass the waiters between two grants from the queue. 0: none,
   /// first come first served. More is faster when many compete for short passages, and less fair. Not given: with N
-  /// participants 256/N and at least 2, so that at most 3N + 256 others get in past one who is queued.
+  /// participants 256/N and at least 2, so that at most 5N + 512 others get in past one that has called.
   std::optional<unsigned> overtakings = std::nullopt;
   /// What others see as the command of this process. Empty: the program's own name.
   std::string command{};
@@ -108,8 +108,8 @@ class gate {
   gate& operator=(gate&&) noexcept;
   ~gate();
 
-  /// Waits for `weight` permits. FIFO from the moment it queues up, which it puts off by at most 20 us, but for
-  /// overtaking (gate_options); and so a heavy request at the head holds up light ones behind it. Throws gate_error if
+  /// Waits for `weight` permits. FIFO from the call (docs/gates.md says how exactly), but for overtaking
+  /// (gate_options); and so a heavy request at the head holds up light ones behind it. Throws gate_error if
   /// the gate is removed meanwhile, or damaged, somebody cancels the wait, or weight is not in 1..slots().
   [[nodiscard("the permit leaves when it is destroyed")]] permit enter(int weight = 1);
   /// The same until `stop` is requested; nothing then.
@@ -213,6 +213,8 @@ class gate::member {
       return done;
     }
     detail::gates::word word() const { return {self->word_->load()}; }
+    detail::gates::call_count calls() const { return {self->calls_->load()}; }
+    bool looks_at_calls(detail::gates::state out) const { return (out.passage() & self->short_passages_) == 0; }
     detail::gates::state state_of(unsigned j) const { return {(self->state_ - self->number_)[j].load()}; }
     void set_state(const unsigned&, detail::gates::state s) { self->state_->store(s.bits, std::memory_order_release); }
     static void back_off(int tries) {
@@ -243,10 +245,12 @@ class gate::member {
   void guess(detail::gates::word made);
 
   std::atomic<std::uint64_t>* word_ = nullptr;
+  std::atomic<std::uint64_t>* calls_ = nullptr;
   std::atomic<std::uint64_t>* state_ = nullptr;  ///< in an array, by members' numbers
   std::atomic<std::uint64_t>* entered_ = nullptr;
-  std::uint64_t* guess_ = nullptr;  ///< what this member last made of W; the kernel clears it in a forked child
-  detail::gates::state out_{};      ///< its state when it is out; its own record, not what the file says
+  std::uint64_t* guess_ = nullptr;    ///< what this member last made of W; the kernel clears it in a forked child
+  detail::gates::state out_{};        ///< its state when it is out; its own record, not what the file says
+  std::uint64_t short_passages_ = 0;  ///< of those that do not look whether somebody calls, for each that does
   bool inside_ = false;
   std::vector<int> slots_;
   std::uint64_t token_ = 0;

@@ -38,7 +38,13 @@ bool lock_call(int fd, int command, short type, std::int64_t first, std::int64_t
   return result == 0;
 }
 
-/// Creates an empty file with exactly this mode and group. 0 or an errno.
+/// Whether the file can be locked as members lock it. 0 or an errno.
+int try_lock(int fd) noexcept {
+  struct flock range {};
+  return lock_call(fd, F_OFD_SETLK, F_WRLCK, 0, 1, range) ? 0 : errno;
+}
+
+/// Creates an empty file with exactly this mode and group, which can be locked. 0 or an errno.
 int create_empty(const std::string& path, mode_t mode, gid_t group) noexcept {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | open_flags, 0600);
   if (fd < 0) return errno;
@@ -47,6 +53,8 @@ int create_empty(const std::string& path, mode_t mode, gid_t group) noexcept {
     error = errno;
   else if (fchmod(fd, mode) != 0)
     error = errno;
+  else
+    error = try_lock(fd);
   ::close(fd);
   if (error != 0) ::unlink(path.c_str());
   return error;
@@ -254,8 +262,13 @@ lock_file::answer lock_file::member_locked(unsigned i) noexcept {
     int fd = asking_.load();
     struct flock range {};
     const bool answered = fd >= 0 && lock_call(fd, F_OFD_GETLK, F_WRLCK, member_byte(i), 1, range);
+    const int error = answered ? 0 : errno;
     // A descriptor that was closed, and its number used again, knows nothing of the gate's members.
-    if (answered && leads_to(fd, id_)) {
+    if (fd >= 0 && leads_to(fd, id_)) {
+      if (!answered) {
+        lost_.store(error);
+        return answer::unknown;
+      }
       if (range.l_type == F_UNLCK) return answer::free;
       lost_.store(0, std::memory_order_relaxed);
       return answer::locked;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <climits>
 #include <cstdint>
 #include <ctime>
@@ -65,6 +66,17 @@ class mapped_cells {
   bool cas_passed(overtaken expected, overtaken desired) {
     return map_->passed_bits.compare_exchange_strong(expected.bits, desired.bits);
   }
+  call_count calls() const { return {map_->call_bits.load()}; }
+  bool cas_calls(call_count expected, call_count desired) {
+    return map_->call_bits.compare_exchange_strong(expected.bits, desired.bits);
+  }
+  call_count add_call() { return {map_->call_bits.fetch_add(call_count::one) + call_count::one}; }
+  unsigned calls_most() const { return members(); }
+  /// A member's short passages that do not look at C, for each that does: a power of two less one.
+  std::uint64_t short_passages() const {
+    return overtakings_ == 0 ? 0 : std::bit_floor(std::max(passages_in_all / std::max(members(), 1U), 1U)) - 1;
+  }
+
   std::uint32_t overtakings() const {
     if (overtakings_ != overtakings_shared) return overtakings_;
     return std::max(overtakings_in_all / std::max(members(), 1U), overtakings_least);

@@ -53,6 +53,9 @@ std::uint64_t wall_coarse_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+/// What member_info::dismissed is for a passage.
+std::uint32_t dismissal_of(state s) { return static_cast<std::uint32_t>(s.passage()) + 1; }
+
 /// As much of a text as there is room for, and no part of a UTF-8 character.
 template <std::size_t N>
 void copy_text(std::array<char, N>& into, std::string_view text) {
@@ -242,46 +245,57 @@ void core::disown() noexcept {
 }
 
 gate_failure core::lost_failure() const {
-  return system_failure("cannot find out who is alive at the gate " + segment_.path() +
-                            ": this process closed its descriptors, and its lock files cannot be opened again",
-                        cells_.locks().lost());
+  const int error = cells_.locks().lost();
+  const bool asked = error == ENOLCK || error == EINVAL;  // else no descriptor could be had to ask with
+  return system_failure(
+      "cannot find out who is alive at the gate " + segment_.path() +
+          (asked ? "" : ": this process closed its descriptors, and its lock files cannot be opened again"),
+      error);
 }
 
-/// Returns when W shows room, or when it is time to queue up.
-void core::look_for_room(int weight) {
+/// Returns when W shows room, or when it is time to queue up, or somebody has queued the caller.
+void core::look_for_room(unsigned i, int weight) {
   const word first = cells_.word();
   std::int64_t until = 0;
   for (word w = first; !w.waiting() && w.operation() != op::retired && w.free() < weight; w = cells_.word()) {
-    if (w.seq() - first.seq() > looking_operations) return;
-    for (int i = 0; i < 32; ++i) cpu_relax();  // every read takes the cache line away from those that use it
+    if (w.seq() - first.seq() > looking_operations || cells_.state_of(i).where() != kind::calls) return;
+    for (int pauses = 0; pauses < 32; ++pauses)
+      cpu_relax();  // every read takes the cache line away from those that use it
     const std::int64_t now = now_ns();
     if (until == 0) until = now + looking_ns;
     if (now > until) return;
   }
 }
 
-/// How it ended, or nothing: it is queued.
-std::optional<entry> core::request(membership& m, int weight, bool may_queue, word& became) {
+/// Calls, and looks for room first if that is asked for. How it ended, or nothing: it is queued.
+std::optional<entry> core::request(membership& m, int weight, bool spins_first, word& became) {
   became = {};
   m.out = m.out.with_weight(weight);
-  for (int tries = 0;; ++tries) {
-    switch (protocol_.request(m.number, m.out, may_queue, became)) {
-      case outcome::entered:
-        return entered_now(m);
-      case outcome::retired:
-        return entry::removed;
-      case outcome::queued:
-        return std::nullopt;
-      case outcome::refused:
-        // Nobody need be waiting, so nobody need have noticed that a holder died.
-        if (tries > 0 || heal_all() == 0) return entry::timed_out;
-    }
+  const std::uint32_t number = protocol_.call(m.number, m.out);
+  if (spins_first) look_for_room(m.number, weight);
+  switch (protocol_.request(m.number, m.out, number, became)) {
+    case outcome::entered:
+      return entered_now(m);
+    case outcome::retired:
+      return entry::removed;
+    default:
+      return std::nullopt;
   }
 }
 
+entry core::attempt(membership& m, int weight, word& became) {
+  became = {};
+  m.out = m.out.with_weight(weight);
+  outcome result = protocol_.attempt(m.number, m.out, became);
+  // Nobody need be waiting, so nobody need have noticed that a holder died.
+  if (result == outcome::refused && heal_all() > 0) result = protocol_.attempt(m.number, m.out, became);
+  if (result == outcome::retired) return entry::removed;
+  return result == outcome::entered ? entered_now(m) : entry::timed_out;
+}
+
 entry core::enter(membership& m, int weight, const wait_options& how, word& became) {
-  if (how.spins_first) look_for_room(weight);
-  const std::optional<entry> at_once = request(m, weight, how.deadline_ns != 0, became);
+  if (how.deadline_ns == 0) return attempt(m, weight, became);
+  const std::optional<entry> at_once = request(m, weight, how.spins_first, became);
   const entry result = at_once ? *at_once : wait(m, how);
   if (result != entry::entered || !how.leaves_by_ending) return result;
   set_leaves_by_ending(m);
@@ -400,7 +414,8 @@ entry core::wait(membership& m, const wait_options& how) {
   if (is_head(i) && (how.deadline_ns == forever || how.deadline_ns - now_ns() > spinning_ns)) {
     const word before = cells_.word();
     spin_at_head(i);
-    if (cells_.word() == before) heal_holders();  // nothing moves: they may have died before anybody waited
+    // Nothing moves: they may have died before anybody waited.
+    if (cells_.state_of(i).where() == kind::waits && cells_.word() == before) heal_holders();
   }
   if (doze_while_it_moves(m, how)) {
     protocol_.nudge_behind(i);
@@ -425,13 +440,14 @@ entry core::ended(membership& m) {
   if (now == m.out.at(kind::waits)) return give_up(m, entry::removed);
   // Refused at the head of the queue, dismissed, or something that no participant writes (G8).
   const bool is_out = now == m.out.next_passage();
+  const bool dismissed = cells_.map().info[m.number].dismissed.load() == dismissal_of(m.out);
   m.out = m.out.next_passage();
   if (!is_out) return entry::damaged;
-  return m.out.weight() > slots() ? entry::too_heavy : entry::cancelled;
+  return m.out.weight() == 1 || dismissed ? entry::cancelled : entry::too_heavy;
 }
 
 std::optional<entry> core::begin(suspended_wait& s, int weight, word& became) {
-  if (const std::optional<entry> at_once = request(s.member, weight, true, became)) return at_once;
+  if (const std::optional<entry> at_once = request(s.member, weight, false, became)) return at_once;
   begin_to_wait(s.member);
   if (is_head(s.member.number)) heal_holders();
   s.began_ns = now_ns();
@@ -510,6 +526,8 @@ int core::take_slot(const membership& m) {
 }
 
 bool core::dismiss(membership& m, const participant& who) {
+  // First, so that one that is out finds it; if this fails, its passage ends in another way.
+  cells_.map().info[who.member].dismissed.store(dismissal_of(state{who.state_bits}));
   const bool done = protocol_.dismiss_by(m.number, m.out, who.member, state{who.state_bits});
   m.out = m.out.next_passage();
   return done;

@@ -171,8 +171,9 @@ class core {
  private:
   bool join_once(std::string_view command, lock_opening& opening, membership& out, int& error);
   bool take_number(unsigned i, std::string_view command, lock_opening& opening, membership& out, int& error);
-  std::optional<entry> request(membership& m, int weight, bool may_queue, word& became);
-  void look_for_room(int weight);
+  std::optional<entry> request(membership& m, int weight, bool spins_first, word& became);
+  entry attempt(membership& m, int weight, word& became);
+  void look_for_room(unsigned i, int weight);
   void spin_at_head(unsigned i);
   void heal_holders();
   void heal_holders_at_times(std::uint64_t now_ns);

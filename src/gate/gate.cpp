@@ -129,6 +129,7 @@ gate::member::member(std::shared_ptr<shared> owner, unsigned number, detail::gat
     : out_(out), number_(number), owner_(std::move(owner)) {
   file_layout& map = owner_->core.cells().map();
   word_ = &map.word_bits;
+  calls_ = &map.call_bits;
   state_ = &map.state_bits[number];
   entered_ = &map.lines[number].entered_ns;
   guess_ = owner_->memory.cell(number);
@@ -141,10 +142,12 @@ gate::member& gate::member::operator=(member&& other) noexcept {
   if (this != &other) {
     part();
     word_ = other.word_;
+    calls_ = other.calls_;
     state_ = other.state_;
     entered_ = other.entered_;
     guess_ = other.guess_;
     out_ = other.out_;
+    short_passages_ = other.short_passages_;
     inside_ = std::exchange(other.inside_, false);
     slots_ = std::move(other.slots_);
     token_ = other.token_;
@@ -208,12 +211,10 @@ bool gate::member::enter_until(std::int64_t deadline_ns, int weight, const std::
 
 /// Keeps how an attempt to enter ended: whether it is inside.
 bool gate::member::settle(entry result, bool by_caller, detail::gates::state out, word became) {
-  const int weight = out.weight();
   out_ = out;
   // Not by its own stop token: somebody took it out of the queue, which a caller that waits for ever must learn.
   if (result == entry::cancelled && !by_caller)
-    throw gate_error({gate_errc::cancelled, "a waiter at gate '" + owner_->name + "' was cancelled by somebody" +
-                                                (weight > 1 ? ", or refused while the gate was smaller" : "")});
+    throw gate_error({gate_errc::cancelled, "a waiter at gate '" + owner_->name + "' was cancelled by somebody"});
   inside_ = is_inside(result, owner_->name, owner_->core);
   guess(became);
   return inside_;
@@ -233,6 +234,7 @@ void gate::member::leave_slowly() {
 }
 
 void gate::member::guess(word made) {
+  short_passages_ = owner_->core.cells().short_passages();
   *guess_ = owner_->memory.cleared_by_kernel() ? guess_after(made, out_.weight()) : 0;
 }
 

@@ -19,7 +19,7 @@
 namespace kgate::detail::gates {
 
 inline constexpr std::array<char, 8> magic{'K', 'G', 'A', 'T', 'E', '\r', '\n', '\x1a'};
-inline constexpr std::uint32_t version = 5;
+inline constexpr std::uint32_t version = 6;
 /// Tokens begin at the time of creation in nanoseconds; nobody gets so far.
 inline constexpr std::uint64_t tokens_max = std::uint64_t{1} << 63;
 
@@ -70,6 +70,7 @@ struct alignas(cache_line) member_info {
   static constexpr std::size_t words = sizeof(identity) / sizeof(std::uint64_t);
 
   std::atomic<std::uint32_t> version;
+  std::atomic<std::uint32_t> dismissed;  ///< the last bits of the passage, plus one, in which it was last taken out
   std::atomic<std::uint64_t> word_bits[words];
 };
 static_assert(sizeof(identity) == 184 && sizeof(member_info) == 192);
@@ -97,6 +98,10 @@ inline constexpr std::uint32_t overtakings_shared = 0xFFFFFFFF;
 inline constexpr std::uint32_t overtakings_in_all = 256;
 inline constexpr std::uint32_t overtakings_least = 2;
 
+/// Where newcomers may pass the queue, the members have so many short passages between them without looking whether
+/// somebody calls; twice, for one may have just begun when somebody calls, and looks in vain before too many have called.
+inline constexpr std::uint32_t passages_in_all = 128;
+
 struct file_layout {
   alignas(cache_line) file_header header;
   alignas(cache_line) std::atomic<std::uint64_t> queue_bits;
@@ -110,6 +115,7 @@ struct file_layout {
   // The first members' states share the word's line: whoever changes the word reads the last subject's state and writes
   // its own, and has the line already.
   alignas(cache_line) std::atomic<std::uint64_t> word_bits;
+  std::atomic<std::uint64_t> call_bits;
   std::atomic<std::uint64_t> state_bits[members_max];
   std::atomic<std::uint64_t> slot_bits[slots_max + 1];
   member_line lines[members_max];

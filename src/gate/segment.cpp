@@ -272,7 +272,10 @@ gate_failure segment::create(const std::string& name, int slots, const location&
   if (fd < 0) return system_failure("cannot create a gate in " + directory, errno);
   gate_failure failure;
   if (const int error = lock_file::create(stem, where.mode, where.group)) {
-    failure = system_failure("cannot create gate '" + name + "' in " + directory, error);
+    const bool locking = error == ENOLCK || error == EINVAL;
+    failure = system_failure((locking ? "cannot lock files in " + directory + ", as gate '" + name + "' must be"
+                                      : "cannot create gate '" + name + "' in " + directory),
+                             error);
   } else {
     failure = write_and_link(fd, name, slots, where, id);
     if (failure || file_id::of(path_) != file_id::of(fd)) lock_file::unlink(stem);  // or somebody else was first

@@ -3,6 +3,7 @@
 #include "kgate/gate.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -270,6 +271,34 @@ TEST(gate, a_waiter_heavier_than_a_smaller_gate_is_refused) {
   holder.reset();
   light.join();
   expect_whole(where, "g", 2);
+}
+
+TEST(gate, a_refused_waiter_is_told_so_though_the_gate_has_grown_again) {
+  const scratch where;
+  gate g = where.open("g", 3);
+  std::optional<gate::permit> holder = g.enter();
+  const pid_t heavy = fork();
+  if (heavy == 0) {
+    gate_errc told = gate_errc::none;
+    try {
+      static_cast<void>(where.open("g").enter(3));
+    } catch (const gate_error& error) {
+      told = error.code();
+    }
+    _exit(static_cast<int>(told));
+  }
+  until_waiting(g, 1);
+  kill(heavy, SIGSTOP);  // it learns of nothing until it is over
+  int how = 0;
+  waitpid(heavy, &how, WUNTRACED);
+  g.resize(2);
+  g.resize(3);
+  kill(heavy, SIGCONT);
+  waitpid(heavy, &how, 0);
+  EXPECT_TRUE(WIFEXITED(how));
+  EXPECT_EQ(static_cast<gate_errc>(WEXITSTATUS(how)), gate_errc::bad_slots);
+  holder.reset();
+  expect_whole(where, "g", 3);
 }
 
 /// A number that resized enters with another weight, while others resize and enter.

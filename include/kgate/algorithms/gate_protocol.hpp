@@ -17,6 +17,7 @@
 ///              L[i]       i's neighbours in the queue while it is there
 ///              K          the size, whether the gate is paused (no permits, the size stays), and which resize set it
 ///              slot[j]    who has slot j
+///              C          how many calls there were, and how many of the last ones may be pending
 ///              passed     how many newcomers passed the queue since the last grant; only if b > 0
 ///              bell[i]    what i sleeps on: it listens for nudges, it is asleep, it was rung. Only i clears it: a
 ///                         ringer may die before the system call that wakes i, so the next one must make it again
@@ -48,6 +49,10 @@
 ///                  dismissed one once it has learnt of it, one that gives up before it grants anything. Nobody gets
 ///                  inside past a
 ///                  head that sleeps in wait(): it has closed the gate (b > 0).
+///              G12 state[i] is calls from when i calls until W has let it in or queued it. Of the callers that called
+///                  before C was last read as not pending nobody calls any more. So short paths and attempts, which
+///                  look at C first, pass a caller at most once each, in flight; and who calls when T calls are
+///                  pending queues all callers before it does anything else, so at most T later callers pass one.
 /// Why each instruction is a safe place to die
 ///              A member writes four things: its own weight while it is out (it means nothing until W says it has
 ///              queued or entered), W by compare-and-swap (whole or not at all, G1), effects of the operation that W
@@ -76,7 +81,9 @@
 /// Cells is what the protocol runs on; each of its functions is one atomic step:
 ///   word() cas_word(word, word) state_of(i) cas_state(i, state, state) set_state(i, state) queue()
 ///   cas_queue(link, link) link_of(i) cas_link(i, link, link) size() cas_size(limit, limit) slot(j)
-///   cas_slot(j, owner, owner) passed() cas_passed(overtaken, overtaken)
+///   cas_slot(j, owner, owner) passed() cas_passed(overtaken, overtaken) calls() cas_calls(count, count)
+///   add_call()      adds one to both numbers of C, and says what they are then
+///   calls_most()    T; 0 if calls are not counted (and anybody may pass a caller): for explorations of something else
 ///   overtakings()   b
 ///   members()       all member numbers in use are below this; it only grows
 ///   alive(i)        the kernel's word on it
@@ -108,28 +115,55 @@ class protocol {
     c.call([&] { apply(w); });
   }
 
-  /// Member i, whose state is `mine` and out, asks for mine.weight() permits: it enters, or is queued, or (if it must
-  /// not queue, and then it does not pass the queue either) is refused. If it entered, `became` is what it made of W.
-  outcome request(unsigned i, state mine, bool may_queue, word& became) {
-    const int weight = mine.weight();
-    c.set_state(i, mine);  // G5
+  /// Member i, whose state is `mine` and out, calls for mine.weight() permits; request() is next. From here on its place
+  /// counts (G12). The number of the call.
+  std::uint32_t call(unsigned i, state mine) {
+    c.set_state(i, mine.at(kind::calls));  // G5
+    return c.call([&] { return count_call(i); });
+  }
+
+  /// Member i, whose state is `mine` when it is out and which has called, enters or is queued, by itself or by somebody
+  /// else. If it entered by itself, `became` is what it made of W.
+  outcome request(unsigned i, state mine, std::uint32_t number, word& became) {
     for (;;) {
-      c.live(1, mine.bits, may_queue);
+      c.live(1, mine.bits, number);
+      const word w = load_and_help();
+      if (w.operation() == op::retired) {
+        c.set_state(i, mine);
+        return outcome::retired;
+      }
+      if (c.state_of(i).where() != kind::calls) {
+        served(number);
+        return outcome::queued;
+      }
+      const bool room = has_room(w, mine.weight());
+      if (!(room ? let_in(i, mine, w, became) : queue_up(w, i))) continue;
+      served(number);
+      return room ? outcome::entered : outcome::queued;
+    }
+  }
+
+  /// The same without queueing, and then it does not pass the queue either, or refused.
+  outcome attempt(unsigned i, state mine, word& became) {
+    c.set_state(i, mine);  // G5
+    std::uint32_t number = 0;
+    for (bool counted = false;;) {
+      c.live(15, mine.bits, number, counted);
       const word w = load_and_help();
       if (w.operation() == op::retired) return outcome::retired;
-      if (has_room(w, weight) && (may_queue || !w.waiting())) {
-        const word desired = w.next(op::enter, i, w.free() - weight, w.waiting(), w.closed());
-        if (!c.cas_word(w, desired)) continue;
-        if (counts(desired)) help(desired);
-        c.set_state(i, mine.at(kind::in));
-        became = desired;
-        return outcome::entered;
+      if (w.waiting() || w.free() < mine.weight()) {
+        served(number);
+        return outcome::refused;
       }
-      if (!may_queue) return outcome::refused;
-      const word desired = w.next(op::enqueue, i, w.free(), true, w.closed());
-      if (!c.cas_word(w, desired)) continue;
-      help(desired);
-      return outcome::queued;
+      if (!counted) {
+        counted = true;
+        if (c.calls_most() == 0 || c.calls().pending() == 0) continue;
+        number = c.call([&] { return count_call(i); });
+        continue;
+      }
+      if (!let_in(i, mine, w, became)) continue;
+      served(number);
+      return outcome::entered;
     }
   }
 
@@ -376,6 +410,65 @@ class protocol {
     if (w.operation() == op::grant || w.operation() == op::abandon) c.wake(i, w);  // who applied it may be dead
   }
 
+  /// Member i enters. False if W is no longer `w`.
+  bool let_in(unsigned i, state mine, word w, word& became) {
+    const word desired = w.next(op::enter, i, w.free() - mine.weight(), w.waiting(), w.closed());
+    if (!c.cas_word(w, desired)) return false;
+    if (counts(desired)) help(desired);
+    c.set_state(i, mine.at(kind::in));
+    became = desired;
+    return true;
+  }
+
+  /// Member i, which calls, is queued. False if W is no longer `w`.
+  bool queue_up(word w, unsigned i) {
+    const word desired = w.next(op::enqueue, i, w.free(), true, w.closed());
+    if (!c.cas_word(w, desired)) return false;
+    help(desired);
+    return true;
+  }
+
+  /// After so many it is a file that somebody scribbles on; what is not done then is left to the next caller.
+  static constexpr int tries_most = 1000;
+
+  /// Counts a call, and queues all other callers if too many may have passed one of them (G12).
+  std::uint32_t count_call(unsigned i) {
+    if (c.calls_most() == 0) return 0;
+    const call_count now = c.add_call();
+    if (now.pending() >= c.calls_most()) queue_callers(i, now.calls());
+    return now.calls();
+  }
+
+  void queue_callers(unsigned i, std::uint32_t number) {
+    bool any = false;
+    int tries = 0;
+    for (unsigned j = 0, n = c.members(); j < n;) {
+      c.live(16, i, number, j, any, tries);
+      if (j == i || c.state_of(j).where() != kind::calls) {
+        ++j;
+        tries = 0;
+        continue;
+      }
+      const word w = load_and_help();
+      if (w.operation() == op::retired || ++tries > tries_most) return;
+      any = true;
+      if (c.state_of(j).where() == kind::calls) queue_up(w, j);
+    }
+    // All calls before this one are served; this one and later ones are pending.
+    for (tries = 0; tries < tries_most; ++tries) {
+      c.live(17, number, any, tries);
+      const call_count before = c.calls();
+      const std::uint32_t later = before.calls() - number + 1;
+      if (before.pending() <= later || c.cas_calls(before, call_count::of(before.calls(), later))) break;
+    }
+    if (any) c.call([&] { advance(); });
+  }
+
+  /// The call with this number is no longer pending, if it is the only one.
+  void served(std::uint32_t number) {
+    if (number != 0) c.cas_calls(call_count::of(number, 1), call_count::of(number, 0));
+  }
+
   static bool moves_queue(op what) { return what == op::enqueue || what == op::grant || what == op::abandon; }
 
   /// Appends i to the queue, or takes it out, as operation `w` says (G9).
@@ -470,6 +563,11 @@ class protocol {
       if (w.operation() == op::retired) return false;
       const state theirs = c.state_of(i);
       if (theirs.where() == kind::out || c.alive(i)) return false;
+      if (theirs.where() > kind::calls) return false;  // no participant wrote that
+      if (theirs.where() == kind::calls) {
+        queue_up(w, i);
+        continue;
+      }
       if (theirs.where() == kind::acts) {
         c.call([&] { advance(); });
         c.cas_state(i, theirs, theirs.next_passage());

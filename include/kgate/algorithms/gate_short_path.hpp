@@ -16,11 +16,14 @@
 ///              a release store, whose partner is the acquire side of the helpers' reads
 /// Evidence     tests/gate/lab (explored with the long ways, with deaths; mutants)
 ///
-/// Cells is a value, or a reference to one: word() state_of(i) set_state(i, state) live(n, a, b) as of the protocol's,
+/// Cells is a value, or a reference to one: word() state_of(i) set_state(i, state) calls() live(n, a, b) as of the
+/// protocol's,
 ///   update_word(word& expected, word desired)  compare-and-swap; if it fails, `expected` is what W was
 ///   back_off(tries)   no step: W changes at this moment; where nobody need wait, members are faster one after the
 ///                     other, for a while each, than in turns
 ///   tries_max         how often W is tried before the long way
+///   looks_at_calls(out)   no step: whether this passage looks at C first (G12); all do where nobody may pass, else the
+///                     members have so many passages between them that do not
 
 #include <cstdint>
 #include <type_traits>
@@ -34,11 +37,12 @@ class short_path {
  public:
   explicit short_path(Cells cells) : c(cells) {}
 
-  /// Member i, whose state is `out` with weight 1, enters if nobody waits and a permit is free. False: nothing was
-  /// done.
+  /// Member i, whose state is `out` with weight 1, enters if nobody waits, or may be about to (G12), and a permit is
+  /// free. False: nothing was done.
   bool enter(const unsigned& i, state out, std::uint64_t& guess) {
     word seen{guess};
     if (seen.operation() != op::leave) return false;
+    if (c.looks_at_calls(out) && c.calls().pending() != 0) return false;
     const word desired = seen.entered_after_leaving();
     if (c.update_word(seen, desired)) {
       guess = desired.bits;

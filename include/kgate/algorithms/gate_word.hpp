@@ -58,27 +58,30 @@ struct word {
   static constexpr std::uint64_t code(op what) { return static_cast<std::uint64_t>(what); }
 };
 
-/// Where a member is; `acts`: outside, and about to change the gate in a way after which permits may be due (resize).
-enum class kind : unsigned char { out, waits, in, acts };
+/// Where a member is; `acts`: outside, and about to change the gate in a way after which permits may be due (resize);
+/// `calls`: outside, and about to enter or to queue up, which anybody may do for it.
+enum class kind : unsigned char { out, waits, in, acts, calls };
 
 /// A member's state: where it is, with how many permits, and in which passage.
 ///
-///   bits  0..1   kind      out, queued, inside or acting
-///   bits  2..14  weight    permits it asks for or has, or the size it sets
-///   bits 15..63  passage   raised whenever it gets out, so that no late compare-and-swap can hit a later passage
+///   bits  0..2   kind      out, queued, inside, acting or calling
+///   bits  3..15  weight    permits it asks for or has, or the size it sets
+///   bits 16..63  passage   raised whenever it gets out, so that no late compare-and-swap can hit a later passage
 struct state {
   std::uint64_t bits = 0;
 
-  static constexpr std::uint64_t passage_one = std::uint64_t{1} << 15;
+  static constexpr std::uint64_t passage_one = std::uint64_t{1} << 16;
 
-  constexpr kind where() const { return static_cast<kind>(bits & 3); }
-  constexpr int weight() const { return static_cast<int>(bits >> 2 & 0x1FFF); }
-  constexpr std::uint64_t passage() const { return bits >> 15; }
+  constexpr kind where() const { return static_cast<kind>(bits & 7); }
+  constexpr int weight() const { return static_cast<int>(bits >> 3 & 0x1FFF); }
+  constexpr std::uint64_t passage() const { return bits >> 16; }
 
-  constexpr state at(kind where) const { return {(bits & ~std::uint64_t{3}) | static_cast<std::uint64_t>(where)}; }
+  constexpr state at(kind where) const { return {(bits & ~std::uint64_t{7}) | static_cast<std::uint64_t>(where)}; }
   constexpr state with_weight(int weight) const {
-    return {(bits & ~(std::uint64_t{0x1FFF} << 2)) | (static_cast<std::uint64_t>(weight) & 0x1FFF) << 2};
+    return {(bits & ~(std::uint64_t{0x1FFF} << 3)) | (static_cast<std::uint64_t>(weight) & 0x1FFF) << 3};
   }
+  /// Whether an operation may let it in or queue it.
+  constexpr bool outside() const { return where() == kind::out || where() == kind::calls; }
   constexpr state next_passage() const { return {at(kind::out).bits + passage_one}; }
   friend constexpr bool operator==(state, state) = default;
 };
@@ -87,9 +90,9 @@ struct state {
 constexpr state effect(op what, state before) {
   switch (what) {
     case op::enter:
-      return before.where() == kind::out ? before.at(kind::in) : before;
+      return before.outside() ? before.at(kind::in) : before;
     case op::enqueue:
-      return before.where() == kind::out ? before.at(kind::waits) : before;
+      return before.outside() ? before.at(kind::waits) : before;
     case op::grant:
       return before.where() == kind::waits ? before.at(kind::in) : before;
     case op::leave:
@@ -134,6 +137,20 @@ struct overtaken {
   constexpr std::uint32_t count() const { return static_cast<std::uint32_t>(bits >> 32); }
   constexpr std::uint32_t seq() const { return static_cast<std::uint32_t>(bits); }
   friend constexpr bool operator==(overtaken, overtaken) = default;
+};
+
+/// How many calls there were, and how many of the last ones may not have entered or queued up yet.
+struct call_count {
+  std::uint64_t bits = 0;
+
+  static constexpr std::uint64_t one = (std::uint64_t{1} << 32) + 1;
+
+  static constexpr call_count of(std::uint32_t calls, std::uint32_t pending) {
+    return {std::uint64_t{calls} << 32 | pending};
+  }
+  constexpr std::uint32_t calls() const { return static_cast<std::uint32_t>(bits >> 32); }
+  constexpr std::uint32_t pending() const { return static_cast<std::uint32_t>(bits); }
+  friend constexpr bool operator==(call_count, call_count) = default;
 };
 
 /// Who has a slot: the member and its passage, or nobody (0).

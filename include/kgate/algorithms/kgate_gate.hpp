@@ -38,7 +38,7 @@ inline std::string to_string(word w) {
          std::to_string(w.seq());
 }
 inline std::string to_string(state s) {
-  static constexpr const char* names[] = {"out", "waits", "in", "acts"};
+  static constexpr const char* names[] = {"out", "waits", "in", "acts", "calls"};
   return std::string(names[static_cast<int>(s.where())]) + " w" + std::to_string(s.weight()) + " #" +
          std::to_string(s.passage());
 }
@@ -46,6 +46,9 @@ inline std::string to_string(limit k) {
   return std::to_string(k.slots()) + (k.paused() ? " paused #" : " #") + std::to_string(k.seq());
 }
 inline std::string to_string(overtaken o) { return std::to_string(o.count()) + " #" + std::to_string(o.seq()); }
+inline std::string to_string(call_count n) {
+  return std::to_string(n.calls()) + ", " + std::to_string(n.pending()) + " pending";
+}
 inline std::string to_string(slot_owner s) {
   return s.taken() ? "member " + std::to_string(s.member()) : std::string("free");
 }
@@ -128,8 +131,10 @@ class machine_cells {
 
   /// A gate of k slots, and never more than k_max, with `members` numbers, the first `held` of which belong to the
   /// processes of the same number.
-  machine_cells(Memory& memory, unsigned members, int k_max, int k, unsigned held, unsigned overtakings_max = 0)
+  machine_cells(Memory& memory, unsigned members, int k_max, int k, unsigned held, unsigned overtakings_max = 0,
+                unsigned calls_max = 0)
       : overtakings(overtakings_max),
+        calls_most(calls_max),
         W(memory, {.name = "W"}, word{}.next(op::none, 0, k, false)),
         K(memory, {.name = "K"}, limit::of(k, 0)),
         kernel(memory, {.name = "kernel"}, kernel_part::first(members, held)),
@@ -144,9 +149,11 @@ class machine_cells {
               [&](std::size_t j) {
                 return Var<slot_owner>(memory, {.name = "slot", .instance = static_cast<int>(j)}, slot_owner{});
               }),
-        passed(memory, {.name = "passed"}, overtaken{}) {}
+        passed(memory, {.name = "passed"}, overtaken{}),
+        calls(memory, {.name = "C"}, call_count{}) {}
 
   const unsigned overtakings;  ///< b
+  const unsigned calls_most;   ///< T
   Var<word> W;
   Var<limit> K;
   Var<kernel_part> kernel;
@@ -155,6 +162,7 @@ class machine_cells {
   Var<link> Q;
   fixed_array<Var<slot_owner>> slots;
   Var<overtaken> passed;
+  Var<call_count> calls;
 };
 
 /// What the protocol runs on: the cells as one process reaches them. `Context` is what the caller needs after an
@@ -201,6 +209,17 @@ class cells_of {
     return s_.passed.compare_and_swap(p_["passed:="], expected, desired);
   }
   unsigned overtakings() const { return s_.overtakings; }
+  call_count calls() { return s_.calls.read(p_["C"]); }
+  bool cas_calls(call_count expected, call_count desired) {
+    return s_.calls.compare_and_swap(p_["C:="], expected, desired);
+  }
+  call_count add_call() {
+    const call_count before =
+        s_.calls.rmw(p_["C+1"], [](call_count n) { return call_count{n.bits + call_count::one}; });
+    return {before.bits + call_count::one};
+  }
+  unsigned calls_most() const { return s_.calls_most; }
+  bool looks_at_calls(state out) const { return s_.calls_most > 0 && (s_.overtakings == 0 || out.passage() % 2 == 0); }
   unsigned members() const { return static_cast<unsigned>(s_.states.size()); }
   bool alive(unsigned i) {
     return kernel_step("alive", unchanged, [i](kernel_part all) { return all.holder(i) != kernel_part::nobody; });
@@ -356,7 +375,7 @@ class kgate_gate {
   };
 
   kgate_gate(typename M::Memory& memory, int N, int k)
-      : cells_(memory, static_cast<unsigned>(N), k, k, static_cast<unsigned>(N)) {}
+      : cells_(memory, static_cast<unsigned>(N), k, k, static_cast<unsigned>(N), 0, static_cast<unsigned>(N)) {}
 
   void acquire(Process& p, Private& private_variables) {
     using namespace detail::gates;
@@ -366,7 +385,9 @@ class kgate_gate {
     cells_of<M, std::uint64_t> c(cells_, p, context);
     protocol<cells_of<M, std::uint64_t>> gate(c);
     word became{};
-    const outcome result = gate.request(i, mine, true, became);
+    const std::uint32_t number = gate.call(i, mine);
+    p.live(mine.bits, number);
+    const outcome result = gate.request(i, mine, number, became);
     p.doorway_end();
     private_variables.mine = mine.at(kind::in);
     if (result == outcome::queued) gate.wait(i);

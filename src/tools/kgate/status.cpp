@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "tools/common/terminal.hpp"
 #include "tools/common/text.hpp"
@@ -158,14 +159,16 @@ std::string paint::operator()(const char* code, const std::string& text) const {
 
 std::vector<view> gate_views(const request& options) {
   std::vector<view> out;
-  if (options.named) {
-    out.push_back(view_of(options.name(), options));
-    return out;
-  }
-  for (const std::string& name : names_in(directory_of(options))) {
+  if (options.named) out.push_back(view_of(options.name(), options));
+  for (const std::string& name : options.named ? std::vector<std::string>{} : names_in(directory_of(options))) {
     out.push_back(view_of(name, options));
     if (out.back().failure.code == gate_errc::not_found) out.pop_back();  // removed since it was listed
   }
+  std::set<unsigned> users;
+  for (const view& gate : out)
+    for (const auto* both : {&gate.seen.holders, &gate.seen.waiters})
+      for (const participant& who : *both) users.insert(who.user);
+  learn_user_names(users);
   return out;
 }
 

@@ -11,6 +11,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "tools/common/text.hpp"
 
@@ -18,40 +23,54 @@ namespace kgate::tool {
 
 namespace {
 
-/// A field of the line of a file like /etc/passwd whose field `key_field` is `key`; empty if there is none.
-std::string lookup(std::FILE* file, int key_field, const std::string& key, int wanted_field) {
-  std::string found;
+/// Calls f with the first three fields of each line of a file like /etc/passwd.
+template <class F>
+void each_entry(std::FILE* file, F&& f) {
   char line[4096];
-  while (found.empty() && std::fgets(line, sizeof line, file) != nullptr) {
-    std::string fields[3];
-    int field = 0;
+  while (std::fgets(line, sizeof line, file) != nullptr) {
+    std::vector<std::string> fields(3);
+    std::size_t field = 0;
     for (const char* c = line; *c != '\0' && *c != '\n' && field < 3; ++c) {
       if (*c == ':')
         ++field;
       else
         fields[field] += *c;
     }
-    if (fields[key_field] == key) found = fields[wanted_field];
+    f(fields);
   }
+}
+
+/// The number of the group in a file like /etc/group; empty if there is none.
+std::string group_in(std::FILE* file, const std::string& group) {
+  std::string found;
+  each_entry(file, [&](const std::vector<std::string>& fields) {
+    if (found.empty() && fields[0] == group) found = fields[2];
+  });
   return found;
 }
 
 /// Files first, then getent, which knows the other sources of users (the tool is linked statically and cannot load
 /// them).
-std::string lookup(const char* database, int key_field, const std::string& key, int wanted_field) {
+std::string lookup_group(const std::string& group) {
   std::string found;
-  if (std::FILE* file = std::fopen((std::string("/etc/") + database).c_str(), "re")) {
-    found = lookup(file, key_field, key, wanted_field);
+  if (std::FILE* file = std::fopen("/etc/group", "re")) {
+    found = group_in(file, group);
     std::fclose(file);
   }
-  if (found.empty() &&
-      key.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == std::string::npos) {
-    if (std::FILE* pipe = popen((std::string("getent ") + database + " -- " + key + " 2>/dev/null").c_str(), "re")) {
-      found = lookup(pipe, key_field, key, wanted_field);
+  if (found.empty() && group.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+                           std::string::npos) {
+    if (std::FILE* pipe = popen(("getent group -- " + group + " 2>/dev/null").c_str(), "re")) {
+      found = group_in(pipe, group);
       pclose(pipe);
     }
   }
   return found;
+}
+
+/// The names of users that were looked up, by number; a number where there is no name.
+std::map<unsigned, std::string>& known_users() {
+  static std::map<unsigned, std::string> all;
+  return all;
 }
 
 volatile sig_atomic_t truncation_code = exit_failed;
@@ -155,22 +174,47 @@ bool open_existing(const request& options, detail::gates::core& gate) {
   return !failure;
 }
 
-std::string user_name(unsigned user) {
-  static unsigned last_user = ~0U;
-  static std::string last_name;
-  if (user != last_user) {
-    last_name = lookup("passwd", 2, std::to_string(user), 0);
-    if (last_name.empty()) last_name = std::to_string(user);
-    last_user = user;
+void learn_user_names(const std::set<unsigned>& users) {
+  std::map<std::string, unsigned> unknown;
+  for (const unsigned user : users)
+    if (known_users().count(user) == 0) unknown.emplace(std::to_string(user), user);
+  const auto learn = [&](std::FILE* lines) {
+    each_entry(lines, [&](const std::vector<std::string>& fields) {
+      const auto found = unknown.find(fields[2]);
+      if (found == unknown.end()) return;
+      known_users().emplace(found->second, fields[0]);
+      unknown.erase(found);
+    });
+  };
+  if (std::FILE* file = unknown.empty() ? nullptr : std::fopen("/etc/passwd", "re")) {
+    learn(file);
+    std::fclose(file);
   }
-  return last_name;
+  constexpr std::size_t asked_most = 1000;  // what a command line has room for
+  while (!unknown.empty()) {
+    std::string command = "getent passwd --";
+    std::map<std::string, unsigned> later;
+    while (unknown.size() > asked_most) later.insert(unknown.extract(std::prev(unknown.end())));
+    for (const auto& [text, user] : unknown) command += " " + text;
+    if (std::FILE* pipe = popen((command + " 2>/dev/null").c_str(), "re")) {
+      learn(pipe);
+      pclose(pipe);
+    }
+    for (const auto& [text, user] : unknown) known_users().emplace(user, text);
+    unknown = std::move(later);
+  }
+}
+
+std::string user_name(unsigned user) {
+  learn_user_names({user});
+  return known_users().at(user);
 }
 
 long group_number(const std::string& group) {
   char* end = nullptr;
   const long number = std::strtol(group.c_str(), &end, 10);
   if (!group.empty() && *end == '\0' && number >= 0) return number;
-  const std::string found = lookup("group", 0, group, 2);
+  const std::string found = lookup_group(group);
   return found.empty() ? -1 : std::strtol(found.c_str(), nullptr, 10);
 }
 

@@ -4,6 +4,7 @@
 /// What the commands of the tool have in common.
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -60,6 +61,8 @@ bool open_existing(const request& options, detail::gates::core& gate);
 /// What a small file of /proc says; empty if it cannot be read.
 std::string file_text(const std::string& path);
 std::string user_name(unsigned user);
+/// Looks them up together: asking for one after the other takes a process each.
+void learn_user_names(const std::set<unsigned>& users);
 /// -1 if there is no such group.
 long group_number(const std::string& group);
 /// "2026-11-15T21:00:00Z"

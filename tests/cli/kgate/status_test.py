@@ -35,6 +35,26 @@ class Status(Case):
         missing = self.run_kgate("status", "-n", "b")
         self.assertEqual((missing.returncode, missing.stdout), (1, ""))
 
+    def test_all_unknown_users_are_looked_up_at_once(self):
+        if not ROOT_USER:
+            self.skipTest("only root can be many users")
+        os.chmod(self.dir, 0o777)
+        self.run_kgate("create", "-n", "g", "-k", "12", "--mode", "666")
+        for user in range(54301, 54307):
+            self.start("run", "-n", "g", "--", "sleep", "60", user=user)
+        self.until(lambda: len(self.holders("g")) == 6)
+        tools = os.path.join(self.dir, "tools")
+        os.mkdir(tools)
+        log = os.path.join(tools, "log")
+        with open(os.path.join(tools, "getent"), "w", encoding="utf-8") as script:
+            script.write(f'#!/bin/sh\necho "$*" >> {log}\necho known:x:54303:54303::/:/bin/sh\n')
+        os.chmod(script.name, 0o755)
+        seen = self.run_kgate("status", "-n", "g", env={**self.env, "PATH": tools + ":" + self.env["PATH"]})
+        with open(log, encoding="utf-8") as calls:
+            self.assertEqual(calls.read().splitlines(), ["passwd -- 54301 54302 54303 54304 54305 54306"])
+        for user in ("54301", "known", "54306"):
+            self.assertIn(user, seen.stdout)
+
     def test_no_colour_in_a_pipe_or_if_asked(self):
         self.hold()
         self.assertNotIn("\033", self.run_kgate("status").stdout)

@@ -41,9 +41,12 @@ struct gate_scripts {
   int processes = 2;
   unsigned members = 2;  ///< numbers of the gate; processes beyond them begin by joining
   int k = 1;
-  int acts = 2;  ///< of each process, at most
+  int acts = 2;           ///< of each process, at most
+  int acts_of_first = 0;  ///< of the first one, if not 0
   unsigned overtakings = 0;
   bool short_paths = false;  ///< passages of one permit begin and end with those of gate_short_path.hpp, as shipped
+  unsigned calls_most = 0;   ///< T of G12; 0: calls are not counted
+  int passed_most = -1;      ///< of two processes: how often one may pass the other after it has called; -1: not asked
   std::vector<gate_act> among{gate_act::stop, gate_act::enter};
 };
 
@@ -54,16 +57,19 @@ struct script_position {
   std::uint8_t acts = 0;    ///< performed
   std::uint8_t number = 0;
   std::uint8_t joined = 0;
-  std::uint8_t act = 0;  ///< what it is about
-  std::uint32_t spare = 0;
+  std::uint8_t act = 0;     ///< what it is about
+  std::uint8_t theirs = 0;  ///< if that is asked: the other one's passage when this one had called
+  std::uint8_t spare = 0;
+  std::uint16_t more = 0;
   friend bool operator==(const script_position&, const script_position&) = default;
 };
 
 /// The name a process has inside: the checker shows it to the invariant.
 struct inside_name {
   int weight, number, slot;
-  int packed() const { return weight + 8 * number + 64 * (slot + 1); }
-  static inside_name of(int packed) { return {packed % 8, packed / 8 % 8, packed / 64 - 1}; }
+  int passed = 0;  ///< how often the other one has, if that is asked
+  int packed() const { return weight + 8 * number + 64 * (slot + 1) + 512 * passed; }
+  static inside_name of(int packed) { return {packed % 8, packed / 8 % 8, packed / 64 % 8 - 1, packed / 512}; }
 };
 
 template <template <class> class Protocol, template <class> class ShortPath = detail::gates::short_path>
@@ -78,7 +84,7 @@ class scripted_gate {
   scripted_gate(checker_machine::Memory& memory, const gate_scripts& what)
       : what_(what),
         gate_(memory, what.members, what.k + 1, what.k, std::min(what.members, static_cast<unsigned>(what.processes)),
-              what.overtakings),
+              what.overtakings, what.calls_most),
         next_act_(memory, "next", static_cast<int>(what.among.size())) {}
 
   void perform(Process& p) const {
@@ -86,7 +92,8 @@ class scripted_gate {
     at.number = static_cast<std::uint8_t>(p.id().value);
     at.joined = static_cast<unsigned>(p.id().value) < what_.members ? 1 : 0;
     p.begin_entry();
-    while (at.acts < what_.acts) {
+    const int acts = p.id().value == 0 && what_.acts_of_first > 0 ? what_.acts_of_first : what_.acts;
+    while (at.acts < acts) {
       p.live(at);
       at.act = static_cast<std::uint8_t>(what_.among[static_cast<std::size_t>(next_act_.read(p["choose"]))]);
       if (static_cast<gate_act>(at.act) == gate_act::stop) break;
@@ -190,7 +197,10 @@ class scripted_gate {
     if (what == gate_act::take_slot) slot = gate.take_slot(at.number, in, what_.k + 1);
     if (what == gate_act::touch) gate.touch(at.number, in);
     p.live(at, slot);
-    p.enter_critical(inside_name{weight, at.number, slot}.packed());
+    int passed = 0;
+    if (what_.passed_most >= 0 && !at_once) passed = other_passage(c, at) - at.theirs;
+    p.live(at, slot, passed);
+    p.enter_critical(inside_name{weight, at.number, slot, passed}.packed());
     if (what == gate_act::linger)
       gate_.W.await(p["linger"], [](detail::gates::word w) {
         return w.free() < 1 || !w.waiting() || w.operation() == detail::gates::op::retired;
@@ -213,11 +223,26 @@ class scripted_gate {
     at.guess = 0;
     at.out = state{at.out}.with_weight(weight).bits;
     detail::gates::word became{};
-    const outcome result = gate.request(at.number, state{at.out}, may_queue, became);
+    const outcome result = request(p, c, gate, at, may_queue, became);
     if (result == outcome::retired || result == outcome::refused) return false;
     if (result == outcome::queued) return wait(p, c, gate, at);
     keep_guess(at, became, weight);
     return true;
+  }
+
+  /// How many passages of the other of two processes are over.
+  static std::uint8_t other_passage(cells& c, const script_position& at) {
+    return static_cast<std::uint8_t>(c.state_of(1U - at.number).passage());
+  }
+
+  outcome request(Process& p, cells& c, Protocol<cells>& gate, script_position& at, bool may_queue,
+                  detail::gates::word& became) const {
+    if (!may_queue) return gate.attempt(at.number, state{at.out}, became);
+    const std::uint32_t call = gate.call(at.number, state{at.out});
+    p.live(at, call);
+    if (what_.passed_most >= 0) at.theirs = other_passage(c, at);
+    p.live(at, call);
+    return gate.request(at.number, state{at.out}, call, became);
   }
 
   void keep_guess(script_position& at, detail::gates::word made, int weight) const {
@@ -303,6 +328,7 @@ inline std::string judge_gate(const gate_scripts& what, const state_view& s) {
     const state mine = states[static_cast<std::size_t>(me.number)];
     if (mine.where() != kind::in || mine.weight() != me.weight)
       return "a process is inside and the gate does not know it";
+    if (what.passed_most >= 0 && me.passed > what.passed_most) return "one that had called was passed too often (G12)";
     if (me.slot < 0) continue;
     if ((slots >> me.slot & 1) != 0) return "two inside have the same slot";
     slots |= 1U << me.slot;

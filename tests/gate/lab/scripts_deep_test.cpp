@@ -17,7 +17,7 @@ template <class Cells>
 using shipped = detail::gates::protocol<Cells>;
 
 void holds(const gate_scripts& what, int deaths) {
-  const script_verdict seen = explore_scripts<shipped>(what, deaths, std::uint64_t{16} << 30);
+  const script_verdict seen = explore_scripts<shipped>(what, deaths, std::uint64_t{5} << 30);
   EXPECT_TRUE(seen.holds) << seen.text;
   std::printf("%llu states\n", static_cast<unsigned long long>(seen.states));
 }
@@ -54,7 +54,7 @@ TEST(gate_scripts_deep, three_processes_at_two_slots) {
 
 template <template <class> class Mutant>
 void caught(const gate_scripts& what, int deaths) {
-  const script_verdict seen = explore_scripts<Mutant>(what, deaths, std::uint64_t{16} << 30);
+  const script_verdict seen = explore_scripts<Mutant>(what, deaths, std::uint64_t{5} << 30);
   EXPECT_TRUE(seen.violated) << seen.text;
 }
 

@@ -4,6 +4,7 @@
 /// waiter served.
 #include "gate/lab/scripts.hpp"
 
+#include "mutants/callers_left.hpp"
 #include "mutants/dead_stay.hpp"
 #include "mutants/heavy_head.hpp"
 #include "mutants/last_first.hpp"
@@ -15,7 +16,10 @@
 #include "mutants/number_not_healed.hpp"
 #include "mutants/passes_the_queue.hpp"
 #include "mutants/queue_first.hpp"
+#include "mutants/queued_twice.hpp"
+#include "mutants/served_too_soon.hpp"
 #include "mutants/short_and_blind.hpp"
+#include "mutants/short_and_deaf.hpp"
 #include "mutants/short_and_rude.hpp"
 #include "mutants/size_by_value.hpp"
 #include "mutants/sleeps_at_once.hpp"
@@ -63,6 +67,75 @@ TEST(gate_scripts, short_paths_and_resizing) {
 }
 TEST(gate_scripts, newcomers_may_pass_the_queue) {
   holds({.processes = 2, .members = 2, .k = 1, .acts = 1, .overtakings = 1, .among = acts("be")}, 2);
+}
+
+/// The order counts from the call (G12): of two processes one passes the other at most once, in flight, after it called.
+TEST(gate_scripts, order_from_the_call) {
+  holds({.processes = 2,
+         .members = 2,
+         .k = 1,
+         .acts = 3,
+         .acts_of_first = 1,
+         .calls_most = 2,
+         .passed_most = 1,
+         .among = acts("b")},
+        0);
+}
+TEST(gate_scripts, order_from_the_call_with_short_paths) {
+  holds({.processes = 2,
+         .members = 2,
+         .k = 1,
+         .acts = 3,
+         .acts_of_first = 1,
+         .short_paths = true,
+         .calls_most = 2,
+         .passed_most = 1,
+         .among = acts("b")},
+        0);
+}
+TEST(gate_scripts, callers_are_queued_by_others_with_any_deaths) {
+  holds({.processes = 2, .members = 2, .k = 1, .acts = 1, .calls_most = 2, .among = acts("abde")}, 2);
+}
+TEST(gate_mutants, callers_are_left_alone) {
+  const script_verdict seen = explore_scripts<detail::gates::callers_left::protocol>({.processes = 2,
+                                                                                      .members = 2,
+                                                                                      .k = 1,
+                                                                                      .acts = 3,
+                                                                                      .acts_of_first = 1,
+                                                                                      .calls_most = 2,
+                                                                                      .passed_most = 1,
+                                                                                      .among = acts("b")},
+                                                                                     0);
+  EXPECT_TRUE(seen.violated) << seen.text;
+}
+TEST(gate_mutants, a_caller_is_taken_for_served) {
+  const script_verdict seen = explore_scripts<detail::gates::served_too_soon::protocol>({.processes = 2,
+                                                                                         .members = 2,
+                                                                                         .k = 1,
+                                                                                         .acts = 3,
+                                                                                         .acts_of_first = 1,
+                                                                                         .calls_most = 2,
+                                                                                         .passed_most = 1,
+                                                                                         .among = acts("b")},
+                                                                                        0);
+  EXPECT_TRUE(seen.violated) << seen.text;
+}
+TEST(gate_mutants, a_short_path_that_does_not_look_at_callers) {
+  const script_verdict seen = explore_scripts<shipped, detail::gates::short_and_deaf::short_path>({.processes = 2,
+                                                                                                   .members = 2,
+                                                                                                   .k = 1,
+                                                                                                   .acts = 3,
+                                                                                                   .short_paths = true,
+                                                                                                   .calls_most = 2,
+                                                                                                   .passed_most = 1,
+                                                                                                   .among = acts("b")},
+                                                                                                  0);
+  EXPECT_TRUE(seen.violated) << seen.text;
+}
+TEST(gate_mutants, a_caller_that_was_queued_queues_again) {
+  const script_verdict seen = explore_scripts<detail::gates::queued_twice::protocol>(
+      {.processes = 2, .members = 2, .k = 1, .acts = 2, .calls_most = 2, .among = acts("b")}, 0);
+  EXPECT_TRUE(seen.violated) << seen.text;
 }
 
 /// A short path that does not look whether the last operation's effect has been applied (G2).

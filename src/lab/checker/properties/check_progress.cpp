@@ -90,7 +90,8 @@ void checking::bounded_exit(property_result& r) {
 process_set checking::movable(state_id s) {
   process_set all = 0;
   in_state(explored_, s, [&](const step& it) {
-    if (!it.entry.blocked() && it.row.where != region::remainder) all |= only(it.p);
+    // As the explorer counts them: one that could only die (a choice of its own) does not move.
+    if (!it.entry.blocked() && it.row.where != region::remainder && it.choice == 0) all |= only(it.p);
   });
   return all;
 }
