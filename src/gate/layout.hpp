@@ -99,7 +99,7 @@ inline constexpr std::uint32_t overtakings_in_all = 256;
 inline constexpr std::uint32_t overtakings_least = 2;
 
 /// Where newcomers may pass the queue, the members have so many short passages between them without looking whether
-/// somebody calls; twice, for one may have just begun when somebody calls, and looks in vain before too many have called.
+/// somebody calls; twice, for each may have looked just before somebody calls, and look once before too many call.
 inline constexpr std::uint32_t passages_in_all = 128;
 
 struct file_layout {

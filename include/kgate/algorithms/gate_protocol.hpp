@@ -115,8 +115,8 @@ class protocol {
     c.call([&] { apply(w); });
   }
 
-  /// Member i, whose state is `mine` and out, calls for mine.weight() permits; request() is next. From here on its place
-  /// counts (G12). The number of the call.
+  /// Member i, whose state is `mine` and out, calls for mine.weight() permits; request() is next. From here on its
+  /// place counts (G12). The number of the call.
   std::uint32_t call(unsigned i, state mine) {
     c.set_state(i, mine.at(kind::calls));  // G5
     return c.call([&] { return count_call(i); });

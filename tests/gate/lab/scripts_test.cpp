@@ -69,7 +69,8 @@ TEST(gate_scripts, newcomers_may_pass_the_queue) {
   holds({.processes = 2, .members = 2, .k = 1, .acts = 1, .overtakings = 1, .among = acts("be")}, 2);
 }
 
-/// The order counts from the call (G12): of two processes one passes the other at most once, in flight, after it called.
+/// The order counts from the call (G12): of two processes one passes the other at most once, in flight, after it has
+/// called.
 TEST(gate_scripts, order_from_the_call) {
   holds({.processes = 2,
          .members = 2,
