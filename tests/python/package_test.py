@@ -37,11 +37,11 @@ def eventually(condition, seconds=30):
         time.sleep(0.002)
 
 
-def program(text, *arguments):
+def program(text, *arguments, stdin=None):
     """Another Python process with `gate(name, slots)` at hand; its output is a pipe."""
     head = f"import kgate, sys, time, os, signal, threading\ndef gate(n, k=0): return kgate.Gate(n, k, directory={FOLDER!r})\n"
     return subprocess.Popen([sys.executable, "-u", "-c", head + textwrap.dedent(text), *arguments], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True)
+                            stderr=subprocess.PIPE, stdin=stdin, text=True)
 
 
 # For processes that are made by spawn these must be found by name.
@@ -409,6 +409,35 @@ class Processes(unittest.TestCase):
         last.communicate("")
         with g.enter(timeout=60):
             pass
+
+
+    def test_killed_in_both_languages(self):
+        """Holders and waiters written in C and in Python, killed at one gate: who lives gets in, in order, and nothing is lost."""
+        g = gate("both-killed", 1)
+
+        def started(language):
+            if language == "C":
+                return subprocess.Popen([C_PROGRAM, "hold", "both-killed"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env={**os.environ, "KGATE_DIR": FOLDER})
+            return program("p = gate('both-killed').enter(); print(int(p)); sys.stdin.read()", stdin=subprocess.PIPE)
+
+        for languages in (("C", "Python", "C", "Python"), ("Python", "C", "Python", "C"), ("C", "C", "Python", "Python")):
+            with self.subTest(languages=languages):
+                others = [started(languages[0])]
+                self.assertEqual(others[0].stdout.readline(), "0\n")
+                for i, language in enumerate(languages[1:], 1):
+                    others.append(started(language))
+                    eventually(lambda: len(g.status().waiters) == i)
+                holder, waiter, second, third = others
+                for victim in (waiter, holder):  # the first in line, then the one inside
+                    victim.kill()
+                    victim.communicate()
+                self.assertEqual(second.stdout.readline(), "0\n")
+                second.kill()
+                second.communicate()
+                self.assertEqual(third.stdout.readline(), "0\n")
+                third.communicate("")
+                eventually(lambda: (g.status().free, g.status().waiters) == (1, ()))
 
 
 class Signals(unittest.TestCase):
