@@ -465,6 +465,28 @@ class Signals(unittest.TestCase):
                     self.assertEqual(other.communicate(timeout=60)[0], "interrupted\nend\n")
             self.assertEqual(g.status().waiters, ())
 
+    def test_a_signal_at_any_moment_ends_a_wait(self):
+        """Also one that comes between looking for signals and sleeping."""
+        g, s = gate("any-moment", 1), kgate.Semaphore(1)
+        s.acquire()
+
+        def on_alarm(*_):
+            raise InterruptedError
+
+        before = signal.signal(signal.SIGALRM, on_alarm)
+        try:
+            with g.enter():
+                for i in range(200):
+                    try:
+                        signal.setitimer(signal.ITIMER_REAL, 1e-6 + i * 2e-6)
+                        g.enter(timeout=600) if i % 2 else s.acquire()
+                        self.fail("it got in")
+                    except InterruptedError:
+                        pass
+                self.assertEqual((g.status().waiters, s.waiters), ((), 0))
+        finally:
+            signal.signal(signal.SIGALRM, before)
+
     def test_a_handler_that_returns_does_not_end_a_wait(self):
         g = gate("handled", 1)
         permit = g.enter()

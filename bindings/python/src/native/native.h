@@ -7,7 +7,6 @@
 #include <Python.h>
 
 // After Python's own, which sets what the system's headers show.
-#include <semaphore.h>
 #include <stdint.h>
 #include <structmember.h>
 #include <sys/types.h>
@@ -36,7 +35,7 @@ typedef struct {
   kgate_stop* stop;
   int result;
   char text[512];  ///< kgate_last_error() of the thread that waited
-  sem_t ended;
+  int ended;       ///< an eventfd, written to when the thread that waits has ended
 } wait_request;
 
 /// Waits without the interpreter lock. Signals are handled in the main thread alone, so there a thread of its own waits

@@ -3,9 +3,11 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "native/native.h"
@@ -46,7 +48,7 @@ static void wait_for(wait_request* w) {
 static void* wait_in_thread(void* argument) {
   wait_request* w = argument;
   wait_for(w);
-  sem_post(&w->ended);
+  eventfd_write(w->ended, 1);
   return NULL;
 }
 
@@ -65,39 +67,61 @@ static int is_main_thread(void) {
   return PyThread_get_thread_ident() == main_thread;
 }
 
+/// Until the thread's wait is over; a handler that raises ends it. Signals are blocked but for the sleep itself, so that none comes
+/// between looking for it and sleeping. Whether a handler raised.
+static int sleep_until_ended(wait_request* w, const sigset_t* all, const sigset_t* before) {
+  struct pollfd ended = {w->ended, POLLIN, 0};
+  int raised = 0;
+  for (;;) {
+    // What came before signals were blocked.
+    if (!raised && PyErr_CheckSignals() != 0) {
+      raised = 1;
+      kgate_stop_request(w->stop);
+    }
+    int count, why;
+    Py_BEGIN_ALLOW_THREADS count = ppoll(&ended, 1, NULL, before);
+    why = errno;
+    Py_END_ALLOW_THREADS if (count > 0 || (count < 0 && why != EINTR)) return raised;
+    pthread_sigmask(SIG_SETMASK, before, NULL);  // handlers may start programs, which inherit the mask
+    if (!raised && PyErr_CheckSignals() != 0) {
+      raised = 1;
+      kgate_stop_request(w->stop);
+    }
+    pthread_sigmask(SIG_BLOCK, all, NULL);
+  }
+}
+
+/// The wait in a thread of its own. Whether a handler raised.
+static int wait_in_another_thread(wait_request* w) {
+  pthread_t thread;
+  sigset_t all, before;
+  int raised = 0;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  const int refused = w->ended < 0 || pthread_create(&thread, NULL, wait_in_thread, w) != 0;
+  if (!refused) {
+    raised = sleep_until_ended(w, &all, &before);
+    Py_BEGIN_ALLOW_THREADS pthread_join(thread, NULL);
+    Py_END_ALLOW_THREADS
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (refused) {  // no thread to be had: wait here, where no signal ends it
+    Py_BEGIN_ALLOW_THREADS wait_for(w);
+    Py_END_ALLOW_THREADS
+  }
+  return raised;
+}
+
 int wait_interruptibly(wait_request* w) {
   if (!is_main_thread()) {
     Py_BEGIN_ALLOW_THREADS wait_for(w);
     Py_END_ALLOW_THREADS return w->result;
   }
-  pthread_t thread;
-  sigset_t all, before;
   w->result = kgate_stop_create(&w->stop);
   if (w->result != KGATE_OK) return w->result;
-  sem_init(&w->ended, 0, 0);
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  const int refused = pthread_create(&thread, NULL, wait_in_thread, w);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  int raised = 0;
-  if (refused != 0) {  // no thread to be had: wait here, where no signal ends it
-    Py_BEGIN_ALLOW_THREADS wait_for(w);
-    Py_END_ALLOW_THREADS
-  } else {
-    int over = 0;
-    while (!over) {
-      int interrupted = 0;
-      Py_BEGIN_ALLOW_THREADS if (sem_wait(&w->ended) == 0) over = 1;
-      else interrupted = errno == EINTR;
-      Py_END_ALLOW_THREADS if (interrupted && !raised && PyErr_CheckSignals() != 0) {
-        raised = 1;
-        kgate_stop_request(w->stop);
-      }
-    }
-    Py_BEGIN_ALLOW_THREADS pthread_join(thread, NULL);
-    Py_END_ALLOW_THREADS
-  }
-  sem_destroy(&w->ended);
+  w->ended = eventfd(0, EFD_CLOEXEC);
+  const int raised = wait_in_another_thread(w);
+  if (w->ended >= 0) close(w->ended);
   kgate_stop_destroy(w->stop);
   w->stop = NULL;
   if (!raised) return w->result;
