@@ -52,6 +52,8 @@
 ///   wait()                until an event that is not forgotten: changed; or given_up, or expired
 ///   live(n, a)            no step: what still matters at the place n (rule 5 of detail/machine.hpp)
 
+#include <cstdint>
+
 #include "kgate/algorithms/cluster_words.hpp"
 
 namespace kgate::detail::cluster {
@@ -69,6 +71,14 @@ class recipe {
     slot_set slots{};
     token fence{};
     gate_size size{};
+    std::int32_t head = 0;  ///< 1: was seen to be the head of q, and is until it leaves
+  };
+
+  /// What a look at the queue has brought.
+  struct step {
+    enum kind_of : std::uint8_t { over, again, wait };
+    kind_of kind = again;            ///< wait: all that is waited for is watched
+    outcome result = outcome::done;  ///< if it is over
   };
 
   recipe(Client& client, gate_size size) : c(client) { at_.size = size; }
@@ -79,58 +89,29 @@ class recipe {
   outcome acquire(int weight) {
     if (const outcome joined = join(); joined != outcome::done) return joined;
     for (;;) {
-      c.live(1, at_);
-      const auto queue = c.queue();
-      if (queue.is == answer::unknown && c.reconnect()) continue;
-      if (queue.is == answer::no_node) return outcome::removed;
-      if (queue.is != answer::ok) return outcome::lost;
-      bool present = false, head = true;
-      waiter ahead{};
-      for (const waiter& other : queue.value) {
-        if (other == at_.me) present = true;
-        if (!precedes(other, at_.me)) continue;
-        if (head || precedes(ahead, other)) ahead = other;
-        head = false;
-      }
-      if (!present) return find_grant();
-      at_.slots = slot_set{};
-      event seen = event::changed;
-      if (head) {
-        const step next = try_grant(weight, seen);
-        if (next.over) return next.result;
-      } else {
-        seen = wait_for(ahead);
-      }
+      const step next = look(weight, weight);
+      if (next.kind == step::over) return next.result;
+      if (next.kind == step::again) continue;
+      c.live(9, at_);
+      const event seen = c.wait();
       if (seen == event::given_up) return leave_queue(outcome::given_up);
       if (seen == event::expired) return outcome::lost;
-    }  // changed or gone: looks again
+    }
   }
 
   /// Gives back what acquire() took.
   outcome release() {
-    for (;;) {
-      c.live(2, at_);
-      const auto freed = c.free(at_.slots);
-      if (freed.is == answer::expired) return outcome::lost;
-      if (freed.is == answer::unknown) {
-        if (!settle()) return outcome::lost;
-        const auto held = holder();
-        if (held.is == answer::expired) return outcome::lost;
-        if (held.is == answer::ok && held.value.fence == at_.fence) continue;  // C4
-      }
-      at_.slots = slot_set{};
-      at_.fence = token{};
-      return outcome::done;
-    }
+    const outcome how = give_back(at_.slots, at_.fence);
+    if (how != outcome::done) return how;
+    at_.slots = slot_set{};
+    at_.fence = token{};
+    return outcome::done;
   }
 
- private:
-  struct step {
-    bool over = false;
-    outcome result = outcome::done;
-  };
+  /// Knows nothing of a request any more: it holds nothing, or somebody else keeps the account.
+  void restart() { at_ = passage{.size = at_.size}; }
 
-  static bool precedes(const waiter& a, const waiter& b) { return distance(a.sequence, b.sequence) < 0; }
+  // What acquire() and release() are made of, for a client that does more than wait (cluster_lease.hpp).
 
   /// Creates the waiter's node, once (C1).
   outcome join() {
@@ -142,12 +123,74 @@ class recipe {
         return outcome::done;
       }
       if (made.is == answer::no_node) return outcome::removed;
-      if (made.is != answer::unknown || !settle()) return outcome::lost;
+      if (made.is != answer::unknown || !settle({}, {})) return outcome::lost;
       const answer found = find_own_waiter();
       if (found == answer::ok) return outcome::done;
       if (found == answer::expired) return outcome::lost;
     }
   }
+
+  /// Takes between `least` and `most` slots if they are to be had, as many as there are. What it lacks is watched when
+  /// it says wait.
+  step look(int least, int most) {
+    if (at_.head != 0) return try_grant(least, most);
+    c.live(1, at_, most);
+    const auto queue = c.queue();
+    if (queue.is == answer::unknown && c.reconnect()) return {};
+    if (queue.is == answer::no_node) return ended(outcome::removed);
+    if (queue.is != answer::ok) return ended(outcome::lost);
+    bool present = false, head = true;
+    waiter ahead{};
+    for (const waiter& other : queue.value) {
+      if (other == at_.me) present = true;
+      if (!precedes(other, at_.me)) continue;
+      if (head || precedes(ahead, other)) ahead = other;
+      head = false;
+    }
+    if (!present) return ended(find_grant());
+    at_.slots = slot_set{};
+    if (head) {
+      at_.head = 1;
+      return try_grant(least, most);
+    }
+    return wait_for(ahead);
+  }
+
+  /// Repeated until it is answered: the node's name is never used again, so a second deletion can hit nobody else.
+  outcome leave_queue(outcome why) {
+    for (;;) {
+      c.live(12, at_, why);
+      const auto removed = c.remove_waiter(at_.me);
+      if (removed.is == answer::expired) return outcome::lost;
+      if (removed.is == answer::unknown) {
+        if (c.reconnect()) continue;
+        return outcome::lost;
+      }
+      at_.me = waiter{};
+      at_.head = 0;
+      return why;
+    }
+  }
+
+  /// Frees slots that are held under this token.
+  outcome give_back(const slot_set& slots, const token& fence) {
+    for (;;) {
+      c.live(2, at_, slots, fence);
+      const auto freed = c.free(slots);
+      if (freed.is == answer::expired) return outcome::lost;
+      if (freed.is == answer::unknown) {
+        if (!settle(slots, fence)) return outcome::lost;
+        const auto held = holder(slots, fence);
+        if (held.is == answer::expired) return outcome::lost;
+        if (held.is == answer::ok && held.value.fence == fence) continue;  // C4
+      }
+      return outcome::done;
+    }
+  }
+
+ private:
+  static bool precedes(const waiter& a, const waiter& b) { return distance(a.sequence, b.sequence) < 0; }
+  static step ended(outcome how) { return {step::over, how}; }
 
   answer find_own_waiter() {
     for (;;) {
@@ -165,57 +208,59 @@ class recipe {
     }
   }
 
-  event wait_for(const waiter& ahead) {
+  step wait_for(const waiter& ahead) {
     c.live(5, at_, ahead);
     const auto watched = c.watch_waiter(ahead);
-    if (watched.is == answer::expired) return event::expired;
-    if (watched.is == answer::unknown) return c.reconnect() ? event::changed : event::expired;
-    if (watched.is == answer::no_node) return event::changed;
-    return wait_watched(false);
+    if (watched.is == answer::expired) return ended(outcome::lost);
+    if (watched.is == answer::unknown) return c.reconnect() ? step{} : ended(outcome::lost);
+    if (watched.is == answer::no_node) return {};
+    return watch_own();
   }
 
-  /// Waits for what is watched, and for somebody to remove the own node.
-  event wait_watched(bool in_head) {
-    c.live(6, at_, in_head);
+  /// Somebody may remove the own node.
+  step watch_own() {
+    c.live(6, at_);
     const auto own = c.watch_waiter(at_.me);
-    if (own.is == answer::expired) return event::expired;
-    if (own.is == answer::unknown) return c.reconnect() ? event::changed : event::expired;
-    if (own.is == answer::no_node) return event::gone;
-    c.live(9, at_, in_head);
-    return c.wait();
+    if (own.is == answer::expired) return ended(outcome::lost);
+    if (own.is == answer::unknown) return c.reconnect() ? step{} : ended(outcome::lost);
+    if (own.is == answer::no_node) {
+      at_.head = 0;
+      return {};
+    }
+    return {step::wait};
   }
 
-  /// The head of q takes its slots, or waits for what it lacks.
-  step try_grant(int weight, event& seen) {
-    for (;;) {
-      c.live(7, at_);
-      const auto held = c.slots();
-      if (held.is == answer::unknown && c.reconnect()) continue;
-      if (held.is == answer::no_node) return {true, outcome::removed};
-      if (held.is != answer::ok) return {true, outcome::lost};
-      if (held.value.count() + weight <= at_.size.slots) {
-        at_.slots = held.value.lowest_free(weight);
-        c.live(8, at_);
-        const auto granted = c.grant(at_.me, at_.slots, at_.size.version);  // C2
-        if (granted.is == answer::ok) {
-          at_.fence = granted.value;
-          at_.me = waiter{};
-          return {true, outcome::done};
-        }
-        if (granted.is == answer::expired) return {true, outcome::lost};
-        if (granted.is == answer::unknown) return settle() ? step{} : step{true, outcome::lost};
-        at_.slots = slot_set{};
-        if (granted.is == answer::no_node) return {};
+  /// The head of q takes its slots, or watches what it lacks.
+  step try_grant(int least, int most) {
+    c.live(7, at_, most);
+    const auto held = c.slots();
+    if (held.is == answer::unknown && c.reconnect()) return {};
+    if (held.is == answer::no_node) return ended(outcome::removed);
+    if (held.is != answer::ok) return ended(outcome::lost);
+    const int free = at_.size.slots - held.value.count();
+    if (free >= least) {
+      at_.slots = held.value.lowest_free(free < most ? free : most);
+      c.live(8, at_);
+      const auto granted = c.grant(at_.me, at_.slots, at_.size.version);  // C2
+      if (granted.is == answer::ok) {
+        at_.fence = granted.value;
+        at_.me = waiter{};
+        at_.head = 0;
+        return ended(outcome::done);
       }
-      const gate_size before = at_.size;
-      const answer read = read_size();
-      if (read == answer::expired) return {true, outcome::lost};
-      if (read != answer::ok) return {true, outcome::removed};
-      if (at_.size != before) continue;
-      if (weight > at_.size.slots) return {true, leave_queue(outcome::too_heavy)};
-      seen = wait_watched(true);
-      if (seen != event::changed) return {};
+      if (granted.is == answer::expired) return ended(outcome::lost);
+      if (granted.is == answer::unknown || granted.is == answer::no_node) at_.head = 0;
+      if (granted.is == answer::unknown) return settle({}, {}) ? step{} : ended(outcome::lost);
+      at_.slots = slot_set{};
+      if (granted.is == answer::no_node) return {};
     }
+    const gate_size before = at_.size;
+    const answer read = read_size();
+    if (read == answer::expired) return ended(outcome::lost);
+    if (read != answer::ok) return ended(outcome::removed);
+    if (at_.size != before) return {};
+    if (least > at_.size.slots) return ended(leave_queue(outcome::too_heavy));
+    return watch_own();
   }
 
   answer read_size() {
@@ -232,7 +277,7 @@ class recipe {
   outcome find_grant() {
     at_.me = waiter{};
     if (at_.slots.count() == 0) return outcome::removed;
-    const auto held = holder();
+    const auto held = holder(at_.slots, at_.fence);
     if (held.is == answer::expired) return outcome::lost;
     if (held.is == answer::ok && held.value.request == c.request()) {
       at_.fence = held.value.fence;
@@ -242,35 +287,22 @@ class recipe {
     return outcome::removed;
   }
 
-  auto holder() {
+  /// Who holds these slots. `fence` is what the caller needs afterwards.
+  auto holder(const slot_set& slots, const token& fence) {
     for (;;) {
-      c.live(11, at_);
-      auto held = c.holder(at_.slots);
+      c.live(11, at_, slots, fence);
+      auto held = c.holder(slots);
       if (held.is == answer::unknown && c.reconnect()) continue;
       if (held.is == answer::unknown) held.is = answer::expired;
       return held;
     }
   }
 
-  /// Repeated until it is answered: the node's name is never used again, so a second deletion can hit nobody else.
-  outcome leave_queue(outcome why) {
+  /// After a lost answer: connected again, and the request either carried out or never to be (C3). The arguments are
+  /// what the caller needs afterwards.
+  bool settle(const slot_set& slots, const token& fence) {
     for (;;) {
-      c.live(12, at_, why);
-      const auto removed = c.remove_waiter(at_.me);
-      if (removed.is == answer::expired) return outcome::lost;
-      if (removed.is == answer::unknown) {
-        if (c.reconnect()) continue;
-        return outcome::lost;
-      }
-      at_.me = waiter{};
-      return why;
-    }
-  }
-
-  /// After a lost answer: connected again, and the request either carried out or never to be (C3).
-  bool settle() {
-    for (;;) {
-      c.live(13, at_);
+      c.live(13, at_, slots, fence);
       if (!c.reconnect()) return false;
       const auto done = c.sync();
       if (done.is == answer::ok) return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-/// The words of cluster_recipe.hpp: what an ensemble answers, and how a request ends.
+/// The words of cluster_recipe.hpp and cluster_lease.hpp: what an ensemble answers, how a request ends, and what a
+/// lessor knows.
 
 #include <cstdint>
 
@@ -14,7 +15,7 @@ struct answered {
   T value{};
 };
 
-enum class event : std::uint8_t { changed, gone, given_up, expired };
+enum class event : std::uint8_t { changed, local, given_up, expired };
 
 struct gate_size {
   std::int32_t slots = 0;
@@ -34,5 +35,40 @@ enum class outcome : std::uint8_t {
 constexpr std::int32_t distance(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b));
 }
+
+/// What a lessor sees of its local gate.
+struct local_view {
+  int taken = -1;          ///< the slot that it asked for and has by now
+  int wanted = 0;          ///< how many slots jobs wait for
+  bool idle = false;       ///< a slot that is lent has not been used for a while
+  bool turn_over = false;  ///< it has had its slots for long enough, if others wait
+  bool ending = false;     ///< it is to give back everything and end
+};
+
+/// A slot of the local gate, as its lessor knows it.
+template <class SlotSet, class Token>
+struct local_slot {
+  enum kind_of : std::uint8_t { out, seat, lent };
+  std::uint8_t is = out;
+  SlotSet slots{};
+  Token fence{};
+};
+
+template <class LocalSlots>
+struct lease_books {
+  LocalSlots at{};          ///< by local slot
+  bool queued = false;      ///< a request of its own is in q
+  bool seat_asked = false;  ///< it waits for a slot of the local gate
+  bool closed = false;      ///< the gate between machines is gone
+  bool watching = false;    ///< nothing that was read of the ensemble has changed since
+  bool asked = false;       ///< somebody else is the head of q, as it was read
+  std::uint16_t owed = 0;   ///< how many slots are to be given back
+
+  int count(std::uint8_t kind) const {
+    int n = 0;
+    for (const auto& one : at) n += one.is == kind ? 1 : 0;
+    return n;
+  }
+};
 
 }  // namespace kgate::detail::cluster

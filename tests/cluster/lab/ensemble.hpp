@@ -70,7 +70,7 @@ struct reply {
   std::uint32_t value = 0;
 };
 
-enum class broken : std::uint8_t { nothing, passed, beyond_k, herd, full, not_below_k };
+enum class broken : std::uint8_t { nothing, passed, beyond_k, herd, full, not_below_k, local };
 
 struct ensemble {
   std::uint8_t k = 1;
@@ -78,8 +78,10 @@ struct ensemble {
   short_sequence next{6};
   std::uint8_t grants = 0;
   std::uint8_t fault = 0;          ///< `broken`
-  std::uint8_t slot_watchers = 0;  ///< sessions, as bits; so are the next three
+  std::uint8_t slot_watchers = 0;  ///< sessions, as bits; so are the next ones
   std::uint8_t size_watchers = 0;
+  std::uint8_t queue_watchers = 0;  ///< of any change of the queue
+  std::uint8_t dead_sessions = 0;   ///< of lessors (hosts.hpp): not ended yet
   std::uint8_t fired = 0;
   std::uint8_t dismissed = 0;  ///< sessions whose waiter another one removed and that have not looked since
   std::array<waiter_node, waiters_max> queue{};  ///< in the order of creation
@@ -153,6 +155,7 @@ struct ensemble {
     dismissed &= static_cast<std::uint8_t>(~bit(session));
     slot_watchers &= static_cast<std::uint8_t>(~bit(session));
     size_watchers &= static_cast<std::uint8_t>(~bit(session));
+    queue_watchers &= static_cast<std::uint8_t>(~bit(session));
     for (waiter_node& w : queue) w.watchers &= static_cast<std::uint8_t>(~bit(session));
     pending[session] = {};
     for (unsigned i = waiting(); i-- > 0;)
@@ -171,6 +174,7 @@ struct ensemble {
   }
   void erase(unsigned place) {
     fire(queue[place].watchers);
+    fire(queue_watchers);
     for (unsigned i = place; i + 1 < waiters_max; ++i) queue[i] = queue[i + 1];
     queue[waiters_max - 1] = {};
   }
@@ -188,6 +192,7 @@ struct ensemble {
       return {};
     }
     queue[n] = {{static_cast<std::uint8_t>(session), number}, next, 0};
+    fire(queue_watchers);
     next = short_sequence::wrapped(next.value + 1);
     return {answer::ok, static_cast<std::uint32_t>(queue[n].sequence.value + 8)};
   }

@@ -32,6 +32,7 @@ struct cluster_scripts {
   int losses = 0;    ///< of answers, for each client
   int expiries = 0;  ///< of sessions, for each client
   int deaths = 0;    ///< in all
+  int faulty = 3;    ///< how many clients have losses and expiries
   std::vector<cluster_act> among{cluster_act::enter};
 };
 
@@ -47,6 +48,7 @@ class scripted_clients {
  public:
   using Process = checker_machine::Process;
   using outcome = detail::cluster::outcome;
+  using client_type = simulated_client<ensemble>;
 
   scripted_clients(checker_machine::Memory& memory, const cluster_scripts& what)
       : what_(what),
@@ -54,8 +56,9 @@ class scripted_clients {
         next_act_(memory, "next", static_cast<int>(what.among.size())) {}
 
   void perform(Process& p) const {
-    script_position at{.losses = static_cast<std::uint8_t>(what_.losses),
-                       .expiries = static_cast<std::uint8_t>(what_.expiries)};
+    const bool faulty = p.id().value < what_.faulty;
+    script_position at{.losses = static_cast<std::uint8_t>(faulty ? what_.losses : 0),
+                       .expiries = static_cast<std::uint8_t>(faulty ? what_.expiries : 0)};
     for (; at.acts < what_.acts; ++at.acts) {
       p.begin_entry();
       p.live(at);
@@ -72,7 +75,7 @@ class scripted_clients {
  private:
   void act(Process& p, script_position& at) const {
     const auto what = static_cast<cluster_act>(at.act);
-    simulated_client client(world_, p, at, what == cluster_act::give_up);
+    client_type client(world_, p, at, what == cluster_act::give_up);
     if (what == cluster_act::enlarge || what == cluster_act::shrink) {
       client.resize(what == cluster_act::enlarge ? what_.k + 1 : 1);
       return;
@@ -82,7 +85,7 @@ class scripted_clients {
       client.remove_gate();
       return;
     }
-    Recipe<simulated_client> recipe(client, {what_.k, 0});
+    Recipe<client_type> recipe(client, {what_.k, 0});
     if (recipe.acquire(what == cluster_act::enter_two ? 2 : 1) != outcome::done) return;
     const auto mine = recipe.at();
     p.live(at, mine);
@@ -93,9 +96,9 @@ class scripted_clients {
     recipe.release();
   }
 
-  static void dismiss(Process& p, simulated_client& client) {
+  static void dismiss(Process& p, client_type& client) {
     const auto queue = client.queue();
-    for (const simulated_client::waiter& w : queue.value)
+    for (const client_type::waiter& w : queue.value)
       if (w.request.session != p.id().value) {
         client.live(20, w);
         client.remove_waiter(w);
@@ -104,7 +107,7 @@ class scripted_clients {
   }
 
   cluster_scripts what_;
-  mutable simulated_world world_;
+  mutable simulated_world<ensemble> world_;
   checker_machine::Choice next_act_;
 };
 
@@ -122,6 +125,7 @@ inline std::string judge(const cluster_scripts& what, const state_view& s) {
       return "there are more waiters than clients";
     case broken::not_below_k:
       return "a slot was granted that is not below k";
+    case broken::local:
     case broken::nothing:
       break;
   }
@@ -157,7 +161,7 @@ std::unique_ptr<model> make_scripted_clients(const cluster_scripts& what) {
 }
 
 template <template <class> class Recipe>
-script_verdict explore_clients(const cluster_scripts& what, std::uint64_t memory_max = std::uint64_t{6} << 30) {
+script_verdict explore_clients(const cluster_scripts& what, std::uint64_t memory_max = std::uint64_t{5} << 30) {
   program p(make_scripted_clients<Recipe>(what), what.clients, what.k,
             program_options{.passages = 1, .wrong = {}, .deaths_max = what.deaths});
   return judge_scripts(p, "cluster scripts", what.clients, what.k, memory_max);

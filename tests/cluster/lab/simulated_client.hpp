@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "cluster/lab/ensemble.hpp"
 #include "lab/checker/model/machine.hpp"
@@ -24,15 +25,17 @@ struct script_position {
   friend bool operator==(const script_position&, const script_position&) = default;
 };
 
-/// What all clients share.
+/// What all clients share: an ensemble, and perhaps more.
+template <class World>
 struct simulated_world {
-  simulated_world(checker_machine::Memory& memory, const ensemble& initial)
+  simulated_world(checker_machine::Memory& memory, const World& initial)
       : E(memory, {.name = "E"}, initial), one_of_two(memory, "fate", 2), one_of_three(memory, "fate", 3) {}
 
-  checker_machine::Var<ensemble> E;
+  checker_machine::Var<World> E;
   checker_machine::Choice one_of_two, one_of_three;
 };
 
+template <class World>
 class simulated_client {
  public:
   using Process = checker_machine::Process;
@@ -63,6 +66,12 @@ class simulated_client {
         }
       return {static_cast<std::uint8_t>(chosen)};
     }
+    bool below(int k) const { return mask < 1U << k; }
+    slot_set take_one() {
+      const unsigned lowest = mask & ~(mask - 1U);
+      mask = static_cast<std::uint8_t>(mask - lowest);
+      return {static_cast<std::uint8_t>(lowest)};
+    }
   };
   using token = std::uint32_t;
   struct holding {
@@ -70,7 +79,7 @@ class simulated_client {
     token fence = 0;
   };
 
-  simulated_client(simulated_world& world, Process& p, script_position& at, bool gives_up)
+  simulated_client(simulated_world<World>& world, Process& p, script_position& at, bool gives_up)
       : world_(world), p_(p), at_(at), gives_up_(gives_up) {}
 
   request_name request() const { return {session(), at_.acts}; }
@@ -171,19 +180,44 @@ class simulated_client {
       expire();
       return detail::cluster::event::expired;
     }
-    world_.E.await(p_["wait"], [me = session()](const ensemble& e) { return (e.fired >> me & 1) != 0; });
-    return detail::cluster::event::changed;
+    return await_something([](const World&) { return false; });
   }
   template <class... T>
   void live(int place, const T&... values) {
     p_.live(place, values..., at_);
   }
 
- private:
+ protected:
   enum class fate : std::uint8_t { answered, lost, expires };
 
   std::uint8_t session() const { return static_cast<std::uint8_t>(p_.id().value); }
 
+  /// Until a watch has fired, or something else comes. While somebody waits time passes: sessions of the dead end.
+  template <class F>
+  detail::cluster::event await_something(F&& else_comes) {
+    const auto fired = [me = session()](const World& e) { return (e.fired >> me & 1) != 0; };
+    if constexpr (std::is_same_v<World, ensemble>) {
+      world_.E.await(p_["wait"], fired);
+      return detail::cluster::event::changed;
+    }
+    for (;;) {
+      const auto comes = [fired, else_comes](const World& e) { return fired(e) || else_comes(e); };
+      world_.E.await(p_["wait"], [comes](const World& e) { return comes(e) || e.dead_sessions != 0; });
+      const int seen = world_.E.rmw_seeing(
+          p_["time is over"],
+          [comes](World e) {
+            if (comes(e)) return e;
+            for (unsigned s = 0; s < sessions_max; ++s)
+              if ((e.dead_sessions >> s & 1) != 0) e.expire(s);
+            e.dead_sessions = 0;
+            return e;
+          },
+          [fired, comes](const World& e) { return fired(e)   ? 2
+                                                  : comes(e) ? 1
+                                                             : 0; });
+      if (seen != 0) return seen == 2 ? detail::cluster::event::changed : detail::cluster::event::local;
+    }
+  }
   fate draw() {
     if (at_.losses > 0 && at_.expiries > 0) return static_cast<fate>(world_.one_of_three.read(p_["fate"]));
     if (at_.losses > 0) return world_.one_of_two.read(p_["fate"]) == 1 ? fate::lost : fate::answered;
@@ -197,11 +231,11 @@ class simulated_client {
     at_.pending = 0;
     world_.E.rmw_seeing(
         p_["expire"],
-        [me = session()](ensemble e) {
+        [me = session()](World e) {
           e.expire(me);
           return e;
         },
-        [](const ensemble&) { return 0; });
+        [](const World&) { return 0; });
   }
   /// What the lost request does before the next one: it is carried out, or not (yet).
   void carry_out_pending(bool last_moment) {
@@ -211,13 +245,13 @@ class simulated_client {
     if (!now && !last_moment) return;
     world_.E.rmw_seeing(
         p_[now ? "late" : "never"],
-        [me = session(), now](ensemble e) {
+        [me = session(), now](World e) {
           const write_request w = e.pending[me];
           e.pending[me] = {};
           if (now) e.commit(me, w);
           return e;
         },
-        [](const ensemble&) { return 0; });
+        [](const World&) { return 0; });
   }
   template <class F>
   reply request_step(const char* label, bool orders, F&& f, const write_request& sent) {
@@ -233,20 +267,20 @@ class simulated_client {
       at_.pending = 1;
       world_.E.rmw_seeing(
           p_["lost"],
-          [me = session(), sent](ensemble e) {
+          [me = session(), sent](World e) {
             e.pending[me] = sent;
             return e;
           },
-          [](const ensemble&) { return 0; });
+          [](const World&) { return 0; });
       return {answer::unknown};
     }
     const auto packed = world_.E.rmw_seeing(
         p_[label],
-        [f](ensemble e) {
+        [f](World e) {
           f(e);
           return e;
         },
-        [f](ensemble e) {
+        [f](World e) {
           const reply r = f(e);
           return static_cast<std::uint32_t>(r.is) | r.value << 3;
         });
@@ -261,7 +295,7 @@ class simulated_client {
         label, true, [me = session(), sent](ensemble& e) { return e.commit(me, sent); }, sent);
   }
 
-  simulated_world& world_;
+  simulated_world<World>& world_;
   Process& p_;
   script_position& at_;
   bool gives_up_;

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// Host leases: one session for each host leases slots of a gate between machines, and lends them to the jobs of the
+/// host through a gate of that machine.
+///
+/// Source       ours. The lessor is an ordinary client of cluster_recipe.hpp towards the ensemble, and an ordinary
+///              member of a local gate (gate_protocol.hpp) towards its jobs.
+/// Promises     a job that is inside, and whose lease is valid, has a slot that its host's session holds, and no other
+///              such job has it, on any host; FIFO among the jobs of a host; every job is served as long as its lessor
+///              lives; what a job or a lessor that dies had becomes free. Between hosts: while a request of one host
+///              waits, every other host is granted at most one, and a host that the head of the queue waits for gives
+///              back half of its slots, at least one, when its turn is over: each of these slots after at most the jobs
+///              that queued at the host's gate before the lessor did. A passage of a job costs no request to the
+///              ensemble.
+/// Variables    local gate   as many slots as the gate between machines: each is held by the lessor (a seat), or lent
+///                           to jobs, or out: what a lost lease left, with jobs inside that have not ended yet
+///              entry[i]     of local slot i: the slot of the ensemble that it stands for, its token and its epoch;
+///                           no token: nothing is lent there
+///              epoch        grows with every session of the host
+///              valid        until when the session lasts even if nothing more is heard of the ensemble
+/// Invariants   L1  An entry is written only by a lessor that holds its local slot: before the slot is opened to jobs,
+///                  and emptied before the slot of the ensemble is given back.
+///              L2  A slot of the ensemble is given back only by a lessor that holds the local slot it was lent to: no
+///                  job is inside.
+///              L3  A job believes an entry of the present epoch, while the lease is valid; it looks at the time first,
+///                  so that it is not the time of a later epoch. So it does not matter that a dead lessor's seats go
+///                  to jobs: the entries there are empty.
+///              L4  A lessor that holds slots waits only after it has watched the queue; and it gives back if somebody
+///                  else is the head. It asks for its own slots at the local gate as a job does, in order, so that jobs
+///                  cannot keep it out.
+///              L5  It also watches the size of the gate, and gives back everything if one of its slots is not below
+///                  it.
+/// Deviations   none
+/// Memory model entries, epoch and time are sequentially consistent
+/// Evidence     tests/cluster/lab/lease_test.cpp (hosts, jobs and a simulated ensemble, exhaustively, with lost answers,
+///              expiries and deaths; mutants)
+///
+/// Host is a Client of the recipe with one request at a time, and besides
+///   mine                  lease_books: what the lessor has to know between two steps
+///   next_request()        no step: the requests from now on have another name
+///   anybody_waits()       whether q has a waiter of another session, with a watch on q; forgets the events so far
+///   local()               what the local gate needs: a local_view
+///   ask_seat()            queues for one slot of the local gate; local() tells when it is taken
+///   lend(i, slots, t)     writes entry[i]
+///   open(i)               leaves local slot i
+///   withdraw(i)           empties entry[i]
+///   grow(n)               gives the local gate n slots
+///   forfeit()             the session is gone: another epoch, nothing is valid
+///   renew()               another session; false if there is to be none
+///   close()               tells jobs that nothing will be lent any more
+///   wait()                also returns, with `local`, when local() would say something new
+
+#include <cstdint>
+
+#include "kgate/algorithms/cluster_recipe.hpp"
+
+namespace kgate::detail::cluster {
+
+template <class Host>
+class lessor {
+ public:
+  using slot = typename Host::local_slot;
+  using asking = recipe<Host>;
+
+  lessor(Host& host, gate_size size) : c(host), ask_(host, size) {}
+
+  /// Until it is told to end, and nobody is inside.
+  outcome serve() {
+    for (;;) {
+      c.live(20, ask_.at());
+      const local_view local = c.local();
+      const bool ending = local.ending || c.mine.closed;
+      outcome how = outcome::done;
+      if (local.taken >= 0)
+        how = collect(local.taken);
+      else if (ending && c.mine.queued)
+        how = withdraw_request();
+      else if (ending && c.mine.count(slot::seat) == static_cast<int>(c.mine.at.size()))
+        return outcome::done;
+      else if (!ending && !c.mine.queued && local.wanted > 0 && c.mine.count(slot::seat) > 0)
+        how = request_more();
+      else
+        how = look(local, ending);
+      if (how == outcome::removed) how = find_removal();
+      if (how == outcome::lost && !forfeit()) return outcome::lost;
+    }
+  }
+
+ private:
+  /// The local slot i was given to the lessor: what was lent there goes back to the ensemble (L2).
+  outcome collect(int i) {
+    c.mine.seat_asked = false;
+    slot& there = c.mine.at[static_cast<std::size_t>(i)];
+    const slot lent = there;
+    there = slot{slot::seat, {}, {}};
+    if (lent.is != slot::lent) return outcome::done;
+    if (c.mine.owed > 0) --c.mine.owed;
+    c.live(21, ask_.at(), i, lent.slots, lent.fence);
+    c.withdraw(i);  // L1
+    return ask_.give_back(lent.slots, lent.fence);
+  }
+
+  outcome withdraw_request() {
+    c.mine.queued = c.mine.watching = false;
+    const outcome how = ask_.leave_queue(outcome::given_up);
+    return how == outcome::lost ? how : outcome::done;
+  }
+
+  outcome request_more() {
+    c.mine.watching = false;
+    c.next_request();
+    const outcome how = ask_.join();
+    c.mine.queued = how == outcome::done;
+    return how;
+  }
+
+  /// Takes what the ensemble has for it; gives back what others wait for; waits if there is nothing to do.
+  outcome look(const local_view& local, bool ending) {
+    if (!c.mine.watching && !c.mine.closed) {
+      const outcome how = look_at_ensemble(local);
+      if (how != outcome::done || !c.mine.watching) return how;
+    }
+    const int lent = c.mine.count(slot::lent);
+    if (c.mine.asked && local.turn_over && c.mine.owed == 0) c.mine.owed = static_cast<std::uint16_t>((lent + 1) / 2);
+    const bool collects =
+        c.mine.count(slot::out) > 0 || (lent > 0 && (c.mine.owed > 0 || (local.idle && local.wanted == 0) || ending));
+    if (collects && !c.mine.seat_asked) {
+      c.mine.seat_asked = true;
+      c.live(22, ask_.at());
+      c.ask_seat();
+      return outcome::done;
+    }
+    c.live(23, ask_.at());
+    const event seen = c.wait();
+    if (seen == event::changed) c.mine.watching = false;
+    return seen == event::expired ? outcome::lost : outcome::done;
+  }
+
+  /// Reads, with watches, all that it depends on there (L4, L5). Not watching afterwards: something has come of it, or it
+  /// has to be done again.
+  outcome look_at_ensemble(const local_view& local) {
+    c.mine.asked = false;
+    if (c.mine.queued) {
+      const int seats = c.mine.count(slot::seat);
+      const auto next = ask_.look(1, local.wanted < 1 ? 1 : local.wanted < seats ? local.wanted : seats);
+      if (next.kind == asking::step::over) {
+        c.mine.queued = false;
+        return next.result == outcome::done ? lend() : next.result;
+      }
+      if (next.kind == asking::step::again) return outcome::done;
+      c.mine.asked = ask_.at().head == 0;
+    } else if (c.mine.count(slot::lent) > 0) {
+      const auto waits = c.anybody_waits();
+      if (waits.is == answer::unknown) return c.reconnect() ? outcome::done : outcome::lost;
+      if (waits.is == answer::no_node) return outcome::removed;
+      if (waits.is != answer::ok) return outcome::lost;
+      c.mine.asked = waits.value;
+    }
+    if (c.mine.count(slot::lent) > 0) {
+      const answer read = adapt();
+      if (read == answer::unknown) return c.reconnect() ? outcome::done : outcome::lost;
+      if (read != answer::ok) return read == answer::no_node ? outcome::removed : outcome::lost;
+    }
+    c.mine.watching = true;
+    return outcome::done;
+  }
+
+  /// The size of the gate may have changed: a slot that is not below it goes back, with all others, and a host may have
+  /// more.
+  answer adapt() {
+    c.live(30, ask_.at());
+    const auto size = c.size();
+    if (size.is != answer::ok) return size.is;
+    for (const slot& one : c.mine.at)
+      if (one.is == slot::lent && !one.slots.below(size.value.slots))
+        c.mine.owed = static_cast<std::uint16_t>(c.mine.count(slot::lent));
+    if (size.value.slots > static_cast<int>(c.mine.at.size())) {
+      c.mine.at.resize(static_cast<std::size_t>(size.value.slots));
+      c.live(31, ask_.at(), size.value.slots);
+      c.grow(size.value.slots);
+    }
+    return answer::ok;
+  }
+
+  /// Opens a local slot for each slot that was granted (L1).
+  outcome lend() {
+    auto granted = ask_.at().slots;
+    for (std::size_t i = 0; i < c.mine.at.size() && granted.count() > 0; ++i) {
+      if (c.mine.at[i].is != slot::seat) continue;
+      const auto one = granted.take_one();
+      c.mine.at[i] = slot{slot::lent, one, ask_.at().fence};
+      c.live(24, ask_.at(), i, granted);
+      c.lend(static_cast<int>(i), one, ask_.at().fence);
+      c.live(25, ask_.at(), i, granted);
+      c.open(static_cast<int>(i));
+    }
+    ask_.restart();
+    return outcome::done;
+  }
+
+  /// Its request is gone: the gate was removed, or somebody has cancelled it.
+  outcome find_removal() {
+    for (;;) {
+      c.live(26, ask_.at());
+      const auto there = c.size();
+      if (there.is == answer::ok) return outcome::done;
+      if (there.is == answer::unknown && c.reconnect()) continue;
+      if (there.is != answer::no_node) return outcome::lost;
+      c.mine.closed = true;
+      c.live(27, ask_.at());
+      c.close();
+      return outcome::done;
+    }
+  }
+
+  /// The session is lost: what was lent is out, and comes back when the jobs have ended.
+  bool forfeit() {
+    for (slot& one : c.mine.at)
+      if (one.is == slot::lent) one = slot{};
+    c.mine.queued = c.mine.watching = c.mine.asked = false;
+    c.mine.owed = 0;
+    ask_.restart();
+    c.live(28, ask_.at());
+    c.forfeit();
+    c.live(29, ask_.at());
+    return c.renew();
+  }
+
+  Host& c;
+  asking ask_;
+};
+
+/// A job's passage through a leased gate. Local is its place at the local gate:
+///   enter()       waits for a slot of the local gate: done; given_up, removed
+///   valid()       whether the lease is valid now
+///   entry()       that of its local slot, with the present epoch: a `lent`
+///   leave()
+///   served()      whether a lessor lives that will lend again
+///   live(n, ...)  as above
+template <class Local>
+class leased_passage {
+ public:
+  using lent = typename Local::lent;
+
+  explicit leased_passage(Local& local) : l(local) {}
+
+  /// done: inside, and `out` is what it has. lost: nobody leases slots for this host.
+  outcome enter(lent& out) {
+    for (;;) {
+      l.live(40);
+      if (const outcome how = l.enter(); how != outcome::done) return how;
+      l.live(41);
+      const bool valid = l.valid();  // L3: before the entry is looked at
+      l.live(42, valid);
+      out = l.entry();
+      if (valid && out.fence != 0 && out.epoch == out.epoch_now) return outcome::done;
+      l.live(43);
+      l.leave();
+      l.live(44);
+      if (!l.served()) return outcome::lost;
+    }
+  }
+
+ private:
+  Local& l;
+};
+
+}  // namespace kgate::detail::cluster
