@@ -49,11 +49,11 @@ _kgate() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words= REPLY
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "run hold release jobserver create status list top stats wait cancel pause resume drain resize remove doctor help --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "run hold release jobserver create status list top stats wait cancel pause resume drain resize remove doctor lease help --help --version" -- "$current"))
     return
   fi
   if [[ ${COMP_WORDS[1]} == help ]]; then
-    ((COMP_CWORD == 2)) && COMPREPLY=($(compgen -W "run hold release jobserver create status list top stats wait cancel pause resume drain resize remove doctor" -- "$current"))
+    ((COMP_CWORD == 2)) && COMPREPLY=($(compgen -W "run hold release jobserver create status list top stats wait cancel pause resume drain resize remove doctor lease" -- "$current"))
     return
   fi
   if _kgate_operand; then
@@ -81,7 +81,7 @@ _kgate() {
     return
   fi
   case ${COMP_WORDS[1]} in
-    run) words="--name --slots --weight --timeout --try --timeout-code --time-limit --grace --exec --existing --show-arguments --dir --mode --group --overtake --on --on-loss --quiet --help" ;;
+    run) words="--name --slots --weight --timeout --try --timeout-code --time-limit --grace --exec --existing --show-arguments --dir --mode --group --overtake --on --on-loss --lease --quiet --help" ;;
     hold) words="--name --slots --weight --timeout --try --timeout-code --fd --path --existing --dir --mode --group --overtake --quiet --help" ;;
     release) words="--fd --help" ;;
     jobserver) words="--name --slots --style --timeout --try --timeout-code --existing --show-arguments --dir --quiet --help" ;;
@@ -98,6 +98,7 @@ _kgate() {
     resize) words="--name --slots --dir --on --json --help" ;;
     remove) words="--name --dir --on --force --json --help" ;;
     doctor) words="--name --dir --on --json --help" ;;
+    lease) words="--name --slots --existing --on --quiet --help" ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }

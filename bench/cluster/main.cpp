@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grants a second of a gate between machines: so many sessions of one process that enter and leave.
+// Gates between machines, measured on an ensemble that runs: bench/cluster/run starts one, and reads what this prints.
+//
+//   bench_cluster grants ADDRESS SECONDS SESSIONS K   sessions that enter and leave: grants/s
+//   bench_cluster floor ADDRESS SECONDS SESSIONS      each creates an ephemeral, sequential node and deletes it: pairs/s
+//   bench_cluster hand-over ADDRESS ROUNDS            from the beginning of a release until the next one is inside, ms
+//   bench_cluster await ADDRESS NAME                  waits for a slot: a line when it is queued, and the time when inside
+//   bench_cluster leased ADDRESS NAME SECONDS N       N processes that enter and leave by the lease of this host: grants/s
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,70 +15,85 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "kgate/cluster.hpp"
+#include "cluster/session.hpp"
+#include "kgate/lease.hpp"
 
 namespace {
 
+using namespace kgate::detail::cluster;
 using clock_type = std::chrono::steady_clock;
 
-struct figures {
-  double grants_per_second = 0;
-  double wait_ms_median = 0, wait_ms_worst = 0;
-};
+void sleep_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-figures measure(const std::string& address, int clients, int k, double seconds) {
-  const std::string name =
-      "bench-" + std::to_string(getpid()) + "-" + std::to_string(clients) + "-" + std::to_string(k);
-  kgate::cluster_gate owner(address, name, k);
-  std::atomic<bool> go{false};
+/// So many threads, each with its own `prepare()`d passage, for so long: how many passages a second.
+double rate(int threads, double seconds, const std::function<std::function<bool(std::stop_token)>()>& prepare) {
   std::stop_source over;
-  std::vector<std::vector<double>> waits(static_cast<std::size_t>(clients));
-  std::vector<std::thread> threads;
+  std::atomic<bool> go{false};
   std::atomic<int> ready{0};
-  for (int i = 0; i < clients; ++i)
-    threads.emplace_back([&, i] {
-      kgate::cluster_gate gate(address, name);
+  std::atomic<long> passages{0};
+  std::vector<std::thread> all;
+  for (int i = 0; i < threads; ++i)
+    all.emplace_back([&] {
+      const auto pass = prepare();
       ++ready;
-      while (!go) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      while (!over.stop_requested()) {
-        const auto began = clock_type::now();
-        const auto permit = gate.enter(over.get_token());
-        if (!permit) break;
-        waits[static_cast<std::size_t>(i)].push_back(
-            std::chrono::duration<double, std::milli>(clock_type::now() - began).count());
-      }
+      while (!go) sleep_for(0.001);
+      long mine = 0;
+      while (!over.stop_requested() && pass(over.get_token())) ++mine;
+      passages += mine;
     });
-  while (ready < clients) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (ready < threads) sleep_for(0.005);
   const auto began = clock_type::now();
   go = true;
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  sleep_for(seconds);
   over.request_stop();
   const double took = std::chrono::duration<double>(clock_type::now() - began).count();
-  for (std::thread& one : threads) one.join();
-  owner.remove(true);
-  std::vector<double> all;
-  for (const auto& some : waits) all.insert(all.end(), some.begin(), some.end());
-  std::sort(all.begin(), all.end());
-  figures out;
-  out.grants_per_second = static_cast<double>(all.size()) / took;
-  if (!all.empty()) {
-    out.wait_ms_median = all[all.size() / 2];
-    out.wait_ms_worst = all.back();
-  }
-  return out;
+  for (std::thread& one : all) one.join();
+  return static_cast<double>(passages) / took;
 }
 
-/// From the beginning of a release to the moment the next one is inside, in ms: median and worst.
-std::pair<double, double> hand_over(const std::string& address, int rounds) {
-  const std::string name = "bench-" + std::to_string(getpid()) + "-hand-over";
+std::string own_name(const char* what) { return std::string("bench-") + what + "-" + std::to_string(getpid()); }
+
+int grants(const std::string& address, double seconds, int sessions, int k) {
+  const std::string name = own_name("grants");
+  kgate::cluster_gate owner(address, name, k);
+  const double seen = rate(sessions, seconds, [&] {
+    auto gate = std::make_shared<kgate::cluster_gate>(address, name);
+    return [gate](const std::stop_token& stop) { return gate->enter(stop).has_value(); };
+  });
+  owner.remove(true);
+  std::printf("%.1f\n", seen);
+  return 0;
+}
+
+int floor_of(const std::string& text, double seconds, int sessions) {
+  kgate::detail::cluster::address where;
+  if (parse_address(text, where)) return 2;
+  session owner(where, "", std::chrono::seconds(10));
+  const std::string parent = "/" + own_name("floor");
+  owner.transact({{write::kind::create, parent}});
+  const double seen = rate(sessions, seconds, [&] {
+    auto s = std::make_shared<session>(where, "", std::chrono::seconds(10));
+    return [s, parent](const std::stop_token&) {
+      const auto made = s->create_waiter(parent + "/n_", "bench");
+      return made.is == answer::ok && s->transact({{write::kind::remove, made.value}}).is == answer::ok;
+    };
+  });
+  owner.transact({{write::kind::remove, parent}});
+  std::printf("%.1f\n", seen);
+  return 0;
+}
+
+int hand_over(const std::string& address, int rounds) {
+  const std::string name = own_name("hand-over");
   kgate::cluster_gate one(address, name, 1), other(address, name);
-  std::vector<double> all;
   for (int i = 0; i < rounds; ++i) {
     std::optional<kgate::cluster_gate::permit> held = one.enter();
     clock_type::time_point inside;
@@ -78,36 +101,74 @@ std::pair<double, double> hand_over(const std::string& address, int rounds) {
       const auto permit = other.enter();
       inside = clock_type::now();
     });
-    while (one.status().waiters.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // until it has set its watches
+    while (one.status().waiters.empty()) sleep_for(0.001);
+    sleep_for(0.005);  // until it has set its watches
     const auto began = clock_type::now();
     held.reset();
     waiter.join();
-    all.push_back(std::chrono::duration<double, std::milli>(inside - began).count());
+    std::printf("%.3f\n", std::chrono::duration<double, std::milli>(inside - began).count());
   }
   one.remove(true);
-  std::sort(all.begin(), all.end());
-  return {all[all.size() / 2], all.back()};
+  return 0;
+}
+
+int await_slot(const std::string& address, const std::string& name) {
+  kgate::cluster_gate gate(address, name), other(address, name);
+  double inside = 0;
+  std::thread waiter([&] {
+    const auto permit = gate.enter();
+    inside = std::chrono::duration<double>(clock_type::now().time_since_epoch()).count();
+  });
+  while (other.status().waiters.empty()) sleep_for(0.001);
+  std::puts("queued");
+  std::fflush(stdout);
+  waiter.join();
+  std::printf("%.6f\n", inside);
+  return 0;
+}
+
+int leased(const std::string& address, const std::string& name, double seconds, int processes) {
+  struct shared_counts {
+    std::atomic<int> ready;
+    std::atomic<bool> go;
+    std::atomic<long> passages, lost;
+  };
+  auto* const all = static_cast<shared_counts*>(
+      mmap(nullptr, sizeof(shared_counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  if (all == MAP_FAILED) return 1;
+  for (int i = 0; i < processes; ++i) {
+    if (fork() != 0) continue;
+    kgate::leased_gate gate(address, name);
+    ++all->ready;
+    while (!all->go) sleep_for(0.001);
+    const auto until = clock_type::now() + std::chrono::duration<double>(seconds);
+    long passages = 0, lost = 0;
+    while (clock_type::now() < until) {
+      const auto permit = gate.enter();
+      ++passages;
+      lost += permit.lost() ? 1 : 0;
+    }
+    all->passages += passages;
+    all->lost += lost;
+    _exit(0);
+  }
+  while (all->ready < processes) sleep_for(0.005);
+  all->go = true;
+  while (wait(nullptr) > 0) {
+  }
+  std::printf("%.0f %ld\n", static_cast<double>(all->passages) / seconds, all->lost.load());
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fprintf(stderr, "usage: bench_cluster zk://HOST:PORT[,...] [SECONDS] [CLIENTS K]...\n");
-    return 2;
-  }
-  const double seconds = argc > 2 ? std::atof(argv[2]) : 3;
-  std::vector<std::pair<int, int>> cases;
-  for (int i = 3; i + 1 < argc; i += 2) cases.emplace_back(std::atoi(argv[i]), std::atoi(argv[i + 1]));
-  if (cases.empty()) cases = {{1, 1}, {4, 1}, {16, 1}, {1, 4}, {4, 4}, {16, 4}, {64, 4}, {64, 64}};
-  const auto [median, worst] = hand_over(argv[1], 50);
-  std::printf("hand-over: median %.2f ms, worst %.2f ms of 50\n", median, worst);
-  std::printf("clients    k  grants/s  wait ms: median     worst\n");
-  for (const auto& [clients, k] : cases) {
-    const figures seen = measure(argv[1], clients, k, seconds);
-    std::printf("%7d %4d %9.0f %16.2f %9.2f\n", clients, k, seen.grants_per_second, seen.wait_ms_median,
-                seen.wait_ms_worst);
-    std::fflush(stdout);
-  }
+  const auto is = [&](const char* what, int words) { return argc == words && std::strcmp(argv[1], what) == 0; };
+  if (is("grants", 6)) return grants(argv[2], std::atof(argv[3]), std::atoi(argv[4]), std::atoi(argv[5]));
+  if (is("floor", 5)) return floor_of(argv[2], std::atof(argv[3]), std::atoi(argv[4]));
+  if (is("hand-over", 4)) return hand_over(argv[2], std::atoi(argv[3]));
+  if (is("await", 4)) return await_slot(argv[2], argv[3]);
+  if (is("leased", 6)) return leased(argv[2], argv[3], std::atof(argv[4]), std::atoi(argv[5]));
+  std::fprintf(stderr, "bench/cluster/run starts this program\n");
+  return 2;
 }

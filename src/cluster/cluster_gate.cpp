@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
-#include <pwd.h>
-#include <unistd.h>
-
 #include <mutex>
 #include <utility>
 
@@ -68,21 +64,6 @@ class held_permit {
 
 using namespace detail::cluster;
 
-namespace {
-
-std::string own_host() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
-}
-
-std::string own_user() {
-  const passwd* const entry = getpwuid(geteuid());
-  return entry != nullptr ? entry->pw_name : std::to_string(geteuid());
-}
-
-}  // namespace
-
 struct cluster_gate::shared {
   address where;
   std::string name, path, secret;
@@ -108,15 +89,6 @@ struct cluster_gate::shared {
     const std::scoped_lock lock(mutex);
     size = seen;
   }
-  participant_data describe(int weight) const {
-    participant_data who;
-    who.host = own_host();
-    who.process = getpid();
-    who.user = own_user();
-    who.command = options.command.empty() ? program_invocation_short_name : options.command;
-    who.weight = weight;
-    return who;
-  }
   std::unique_ptr<held_permit> enter(int weight, patience how_long);
 };
 
@@ -132,7 +104,8 @@ std::unique_ptr<held_permit> cluster_gate::shared::enter(int weight, patience ho
     learn(read_size(*s, path));
     if (weight > known_size().slots) throw too_heavy(known_size().slots);
   }
-  auto held = std::make_unique<held_permit>(s, path, describe(weight), std::move(how_long), known_size());
+  auto held =
+      std::make_unique<held_permit>(s, path, describe_self(options.command, weight), std::move(how_long), known_size());
   const outcome how = held->acquire(weight);
   learn(held->size());
   switch (how) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/records.hpp"
 
+#include <errno.h>
+#include <pwd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -40,6 +44,17 @@ std::string_view value_of(std::string_view data, std::string_view key) {
   return {};
 }
 
+std::string own_host() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+std::string own_user() {
+  const passwd* const entry = getpwuid(geteuid());
+  return entry != nullptr ? entry->pw_name : std::to_string(geteuid());
+}
+
 }  // namespace
 
 std::string gate_data(int slots, int created_with) {
@@ -70,6 +85,16 @@ std::string to_data(const participant_data& who) {
   return "request=" + one_line(who.request) + "\nhost=" + one_line(who.host) + "\npid=" + std::to_string(who.process) +
          "\nuser=" + one_line(who.user) + "\ncommand=" + one_line(who.command) +
          "\nweight=" + std::to_string(who.weight) + "\n";
+}
+
+participant_data describe_self(const std::string& command, int weight) {
+  participant_data who;
+  who.host = own_host();
+  who.process = getpid();
+  who.user = own_user();
+  who.command = command.empty() ? program_invocation_short_name : command;
+  who.weight = weight;
+  return who;
 }
 
 participant_data read_participant(std::string_view data) {

@@ -34,6 +34,8 @@ struct participant_data {
   int weight = 1;
 };
 std::string to_data(const participant_data& who);
+/// This process, without a request. An empty command is the program's own name.
+participant_data describe_self(const std::string& command, int weight);
 /// What cannot be understood is left as it is by default.
 participant_data read_participant(std::string_view data);
 

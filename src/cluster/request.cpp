@@ -42,14 +42,31 @@ gate_size size_of(const node& gate, const std::string& path) {
 }
 
 request_client::request_client(session& s, std::string gate, participant_data who, patience how_long)
-    : session_(s), gate_(std::move(gate)), who_(std::move(who)), how_long_(std::move(how_long)) {
-  who_.request = request_name(s.id(), s.next_request());
+    : session_(&s), gate_(std::move(gate)), who_(std::move(who)), how_long_(std::move(how_long)) {
+  next_request();
 }
 
-request_client::~request_client() { session_.dismiss(events_); }
+request_client::~request_client() { leave_session(); }
+
+void request_client::leave_session() {
+  if (session_ != nullptr) session_->dismiss(events_);
+  session_ = nullptr;
+}
+
+void request_client::next_request() {
+  who_.request = request_name(session_->id(), session_->next_request());
+  looked_ = false;
+  slots_asked_.reset();
+}
+
+void request_client::use(session& s) {
+  leave_session();
+  session_ = &s;
+  next_request();
+}
 
 answered<waiter_name> request_client::enqueue() {
-  const auto made = session_.create_waiter(queue_path() + "/" + request() + "_", to_data(who_));
+  const auto made = session_->create_waiter(queue_path() + "/" + request() + "_", to_data(who_));
   answered<waiter> out{made.is, {}};
   if (made.is != answer::ok) return out;
   const std::string node = made.value.substr(made.value.rfind('/') + 1);
@@ -62,11 +79,11 @@ answered<waiter_name> request_client::enqueue() {
 
 answered<std::vector<waiter_name>> request_client::queue() {
   events_.forget();
-  const auto asked = session_.ask_children(queue_path());
+  const auto asked = session_->ask_children(queue_path());
   // Who looks again has usually become the head: what the head reads next is asked for at once.
-  if (looked_) slots_asked_ = session_.ask_children(gate_ + "/s", &events_);
+  if (looked_) slots_asked_ = session_->ask_children(gate_ + "/s", &events_);
   looked_ = true;
-  const auto names = session_.await(asked);
+  const auto names = session_->await(asked);
   answered<std::vector<waiter>> out{names.is, {}};
   if (names.is == answer::ok) out.value = waiters_of(names.value, queue_path());
   return out;
@@ -74,21 +91,21 @@ answered<std::vector<waiter_name>> request_client::queue() {
 
 answered<bool> request_client::watch_waiter(const waiter& w) {
   // Reading it leaves no watch behind if it is gone; exists() would, for ever.
-  return {session_.get(waiter_path(w), &events_).is, true};
+  return {session_->get(waiter_path(w), &events_).is, true};
 }
 
 answered<slot_numbers> request_client::slots() {
   if (slots_asked_ == nullptr) events_.forget();
-  const auto asked = slots_asked_ != nullptr ? slots_asked_ : session_.ask_children(gate_ + "/s", &events_);
+  const auto asked = slots_asked_ != nullptr ? slots_asked_ : session_->ask_children(gate_ + "/s", &events_);
   slots_asked_.reset();
-  const auto names = session_.await(asked);
+  const auto names = session_->await(asked);
   answered<slot_set> out{names.is, {}};
   if (names.is == answer::ok) out.value = slots_of(names.value, gate_ + "/s");
   return out;
 }
 
 answered<gate_size> request_client::size() {
-  const auto read = session_.get(gate_, &events_);
+  const auto read = session_->get(gate_, &events_);
   answered<gate_size> out{read.is, {}};
   if (read.is == answer::ok) out.value = size_of(read.value, gate_);
   return out;
@@ -102,15 +119,15 @@ answered<std::uint64_t> request_client::grant(const waiter& me, const slot_set& 
   all.push_back({write::kind::remove, waiter_path(me)});
   // Only this one's answer has the transaction's number.
   all.push_back({write::kind::set, slot_path(chosen.numbers.front()), data});
-  return session_.transact(all);
+  return session_->transact(all);
 }
 
 answered<bool> request_client::remove_waiter(const waiter& me) {
-  return {session_.transact({{write::kind::remove, waiter_path(me)}}).is, true};
+  return {session_->transact({{write::kind::remove, waiter_path(me)}}).is, true};
 }
 
 answered<request_client::holding> request_client::holder(const slot_set& chosen) {
-  const auto read = session_.get(slot_path(chosen.numbers.front()));
+  const auto read = session_->get(slot_path(chosen.numbers.front()));
   answered<holding> out{read.is, {}};
   if (read.is == answer::ok) out.value = {read_participant(read.value.data).request, read.value.czxid};
   return out;
@@ -119,13 +136,13 @@ answered<request_client::holding> request_client::holder(const slot_set& chosen)
 answered<bool> request_client::free(const slot_set& chosen) {
   std::vector<write> all;
   for (const int slot : chosen.numbers) all.push_back({write::kind::remove, slot_path(slot)});
-  return {session_.transact(all).is, true};
+  return {session_->transact(all).is, true};
 }
 
 event request_client::wait() {
-  if (session_.is_lost()) return event::expired;
+  if (session_->is_lost()) return event::expired;
   const event seen = events_.wait(how_long_.stop, how_long_.deadline);
-  return session_.is_lost() ? event::expired : seen;
+  return session_->is_lost() ? event::expired : seen;
 }
 
 }  // namespace kgate::detail::cluster

@@ -27,6 +27,16 @@ struct slot_numbers {
       if (std::find(numbers.begin(), numbers.end(), i) == numbers.end()) out.numbers.push_back(i);
     return out;
   }
+  slot_numbers take_one() {
+    slot_numbers out;
+    out.numbers.push_back(numbers.back());
+    numbers.pop_back();
+    return out;
+  }
+  /// Whether all of them are numbers of a gate of that size.
+  bool below(int size) const {
+    return std::all_of(numbers.begin(), numbers.end(), [size](int slot) { return slot < size; });
+  }
 };
 
 /// How long a request may wait.
@@ -62,19 +72,30 @@ class request_client {
   answered<bool> remove_waiter(const waiter& me);
   answered<holding> holder(const slot_set& chosen);
   answered<bool> free(const slot_set& chosen);
-  answered<bool> sync() { return session_.sync(gate_); }
+  answered<bool> sync() { return session_->sync(gate_); }
 
-  bool reconnect() { return session_.await_connected(); }
+  bool reconnect() { return session_->await_connected(); }
   event wait();
   template <class... T>
   void live(int, const T&...) {}
 
- private:
+  /// The next request has another name.
+  void next_request();
+
+ protected:
+  /// From now on on another session.
+  void use(session& s);
+  /// Before the session goes, if that is earlier than this.
+  void leave_session();
+  session& current() { return *session_; }
+  listener& events() { return events_; }
   std::string queue_path() const { return gate_ + "/q"; }
+
+ private:
   std::string waiter_path(const waiter& w) const { return gate_ + "/q/" + w.node(); }
   std::string slot_path(int slot) const { return gate_ + "/s/" + std::to_string(slot); }
 
-  session& session_;
+  session* session_;
   std::string gate_;
   participant_data who_;
   patience how_long_;

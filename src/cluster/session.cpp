@@ -26,13 +26,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A clock that goes on while the machine sleeps, as the servers' do.
-std::chrono::nanoseconds boot_time() {
-  timespec now{};
-  clock_gettime(CLOCK_BOOTTIME, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
-
 /// Signals are for the threads of the program: those that are started meanwhile get none.
 class without_signals {
  public:
@@ -83,6 +76,12 @@ const ACL_vector* parent_rules(bool authenticated) {
 
 }  // namespace
 
+std::chrono::nanoseconds boot_time() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
 void listener::forget() {
   const std::scoped_lock lock(mutex_);
   fired_ = false;
@@ -96,11 +95,19 @@ void listener::notify() {
 
 event listener::wait(const std::stop_token& stop, std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
-  const auto fired = [this] { return fired_; };
+  const auto woken = [this] { return fired_ || nudged_; };
   const bool seen = deadline == std::chrono::steady_clock::time_point::max()
-                        ? changed_.wait(lock, stop, fired)
-                        : changed_.wait_until(lock, stop, deadline, fired);
-  return seen ? event::changed : event::given_up;
+                        ? changed_.wait(lock, stop, woken)
+                        : changed_.wait_until(lock, stop, deadline, woken);
+  nudged_ = false;
+  if (fired_) return event::changed;
+  return seen ? event::local : event::given_up;
+}
+
+void listener::nudge() {
+  const std::scoped_lock lock(mutex_);
+  nudged_ = true;
+  changed_.notify_all();
 }
 
 session::session(const address& where, const std::string& authentication, std::chrono::milliseconds connect_timeout)
@@ -135,6 +142,9 @@ session::~session() {
   watcher_.request_stop();
   {
     const std::scoped_lock lock(mutex_);
+    lost_now_ = true;  // nothing is held any more
+    publish();
+    validity_ = nullptr;
     changed_.notify_all();
   }
   watcher_.join();
@@ -210,6 +220,7 @@ void session::state_changed(zhandle_t* handle, int state) {
   if ((state == ZOO_EXPIRED_SESSION_STATE || refused_) && !lost_now_) {
     lost_now_ = true;
     loss_ = refused_ ? "the ensemble refused the authentication" : "the ensemble has ended the session";
+    publish();
   }
   // A reconnected client looks again: what it watched may have changed meanwhile.
   for (const auto& [path, who] : listeners_) who->notify();
@@ -254,6 +265,17 @@ void session::send_pulse() {
 void session::heard(std::chrono::nanoseconds asked) {
   const std::scoped_lock lock(mutex_);
   contact_ = std::max(contact_, asked);
+  publish();
+}
+
+void session::publish() {
+  if (validity_ != nullptr) validity_->store(lost_now_ ? 0 : (contact_ + timeout_).count());
+}
+
+void session::publish_validity(std::atomic<std::int64_t>& where) {
+  const std::scoped_lock lock(mutex_);
+  validity_ = &where;
+  publish();
 }
 
 void session::watch_over(const std::stop_token& stop) {
@@ -263,6 +285,7 @@ void session::watch_over(const std::stop_token& stop) {
     if (left <= 0ns) {
       lost_now_ = true;
       loss_ = "nothing was heard of the ensemble for " + seconds_text(timeout_);
+      publish();
       break;
     }
     if (connected_) {

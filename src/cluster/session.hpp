@@ -33,19 +33,25 @@ struct _zhandle;
 
 namespace kgate::detail::cluster {
 
+/// A clock that goes on while the machine sleeps, as the servers' do.
+std::chrono::nanoseconds boot_time();
+
 /// What waits for watches to fire.
 class listener {
  public:
   /// Events so far do not count.
   void forget();
-  /// Until a watch fires or the session's state changes: changed; or until stop or deadline: given_up.
+  /// Until a watch fires or the session's state changes: changed; until somebody nudges it: local; or until stop or
+  /// deadline: given_up.
   event wait(const std::stop_token& stop, std::chrono::steady_clock::time_point deadline);
   void notify();
+  /// Wakes it for another reason.
+  void nudge();
 
  private:
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  bool fired_ = false;
+  bool fired_ = false, nudged_ = false;
 };
 
 struct node {
@@ -117,6 +123,9 @@ class session {
   std::chrono::milliseconds timeout() const { return timeout_; }
   bool is_inherited() const;
   bool authenticated() const { return authenticated_; }
+  /// From now on tells others, in `where`, until when the session lasts even if nothing more is heard of the ensemble:
+  /// on the clock that counts sleep (boot_time()), 0 once it is lost.
+  void publish_validity(std::atomic<std::int64_t>& where);
   /// A number that no other request of this session has.
   std::uint64_t next_request() { return requests_.fetch_add(1); }
 
@@ -131,7 +140,7 @@ class session {
   void watch_over(const std::stop_token& stop);
   void send_pulse();
   void heard(std::chrono::nanoseconds asked);
-  void lose(const std::string& why);
+  void publish();
   void expect(const std::string& path, listener* who);
   template <class Call>
   int call(Call&& request);
@@ -154,6 +163,8 @@ class session {
   bool connected_ = false, refused_ = false, lost_now_ = false, beat_ = false;
   std::string loss_;
   std::chrono::nanoseconds contact_{0};  ///< when the last answered request was sent, on the clock that counts sleep
+
+  std::atomic<std::int64_t>* validity_ = nullptr;
 
   std::stop_source lost_;
   int lost_fd_ = -1;

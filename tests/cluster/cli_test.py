@@ -5,9 +5,12 @@ import json
 import os
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -179,6 +182,50 @@ class OnAnEnsemble(unittest.TestCase):
         fails(125, "user:password", "run", "--", "true", env=dict(self.env, KGATE_ZK_AUTH="x"))
         self.assertEqual(self.kgate("run", "--dir", tempfile.mkdtemp(prefix="kgate-local-"), "--", "true").returncode, 0)
 
+    def test_a_server_that_is_none(self):
+        """One that speaks something else, one that says nothing, and one that wants what this client has not."""
+        answers = {"speaks": b"HTTP/1.1 400 Bad Request\r\n\r\n", "is silent": b"", "is of another version": struct.pack(">iiiqi", 36, 7, 2000, 0, 16) + bytes(17)}
+        for what, answer in answers.items():
+            with self.subTest(what), socket.create_server(("127.0.0.1", 0)) as server:
+                def serve(server=server, answer=answer):
+                    kept = []
+                    while True:
+                        try:
+                            link, _ = server.accept()
+                        except OSError:
+                            return
+                        kept.append(link)
+                        if answer:
+                            link.sendall(answer)
+                            link.close()
+
+                threading.Thread(target=serve, daemon=True).start()
+                on = f"zk://127.0.0.1:{server.getsockname()[1]}"
+                told = self.kgate("run", "--on", on, "--", "true", env=dict(self.env, KGATE_CONNECT_TIMEOUT="0.5"))
+                self.assertEqual(told.returncode, 125, told.stderr)
+                self.assertIn("127.0.0.1", told.stderr)
+                server.shutdown(socket.SHUT_RDWR)
+
+    def test_no_quorum(self):
+        three = Ensemble(3)
+        try:
+            env = dict(self.env, KGATE_ON=three.address + "?session=2s", KGATE_CONNECT_TIMEOUT="1")
+            self.assertEqual(self.kgate("run", "-k", "1", "--", "true", env=dict(env, KGATE_CONNECT_TIMEOUT="20")).returncode, 0)
+            for server in (1, 2):
+                os.kill(three.pid(server), signal.SIGKILL)
+            self.until(lambda: self.kgate("run", "--", "true", env=env).returncode == 125)
+            told = self.kgate("run", "--", "true", env=env)
+            self.assertEqual(told.returncode, 125)
+            self.assertIn("quorum", told.stderr)
+            self.assertEqual(self.kgate("doctor", env=env).returncode, 1)
+            three.start(1)
+            three.start(2)
+            env["KGATE_CONNECT_TIMEOUT"] = "20"
+            self.until(lambda: self.kgate("run", "--try", "--", "true", env=env).returncode == 0)
+            self.assertEqual(json.loads(self.kgate("status", "--json", env=env).stdout)["gates"][0]["free"], 1)
+        finally:
+            three.stop()
+
     def write(self, path, data):
         subprocess.run([WRITE_NODE, self.ensemble.address, path, data], check=True, timeout=30)
 
@@ -222,6 +269,61 @@ class OnAnEnsemble(unittest.TestCase):
                 self.assertNotIn("secret:", told.stderr)
         self.assertNotIn("me:secret", self.kgate("status", env=mine).stdout)
         self.assertEqual(self.kgate("remove", env=mine).returncode, 0)
+
+    def lease(self, *words):
+        process = self.start("lease", *words)
+        process.stdout.readline()
+        return process
+
+    def test_leases(self):
+        self.env["KGATE_DIR"] = tempfile.mkdtemp(prefix="kgate-host-")
+        told = self.kgate("run", "--lease", "--", "true")
+        self.assertEqual(told.returncode, 125)
+        self.assertIn("kgate lease", told.stderr)
+        lease = self.lease("-k", "2")
+        told = self.kgate("run", "--lease", "--", "sh", "-c", "echo $KGATE_NAME $KGATE_SLOT $KGATE_SLOTS {slot}; [ $KGATE_TOKEN -gt 0 ]; exit 7")
+        self.assertEqual((told.returncode, told.stdout, told.stderr), (7, f"{self.name} 0 2 0\n", ""))
+        second = self.kgate("lease")
+        self.assertEqual(second.returncode, 1)
+        self.assertIn("has a lease of gate", second.stderr)
+        self.assertEqual(self.kgate("run", "--lease", "-w", "2", "--", "true").returncode, 120)
+        self.assertEqual(self.kgate("run", "--lease", "-k", "3", "--", "true").returncode, 125)
+        # With a lease and without one they share the slots.
+        jobs = [self.start("run", *how, "--", "sh", "-c", "echo $KGATE_SLOT; exec sleep 60") for how in (("--lease",), ())]
+        self.assertEqual(sorted(job.stdout.readline() for job in jobs), ["0\n", "1\n"])
+        self.assertEqual(self.kgate("run", "--lease", "--try", "--", "true").returncode, 122)
+        self.assertEqual(self.kgate("run", "--lease", "--timeout", "0.3", "--", "true").returncode, 124)
+        waiting = self.start("run", "--lease", "--", "true")
+        jobs[1].terminate()
+        self.assertEqual(waiting.wait(20), 0)
+        # A lease that is asked to end waits for its jobs, and serves nobody else.
+        lease.terminate()
+        self.until(lambda: self.kgate("run", "--lease", "--try", "--", "true").returncode in (121, 122, 125))
+        self.assertIsNone(lease.poll())
+        jobs[0].terminate()
+        self.assertEqual(lease.wait(20), 0)
+        self.assertEqual(self.gate()["free"], 2)
+
+    def test_a_lost_lease_ends_the_jobs(self):
+        self.env["KGATE_DIR"] = tempfile.mkdtemp(prefix="kgate-host-")
+        lease = self.lease("-k", "1")
+        job = self.start("run", "--lease", "--", "sh", "-c", "echo up; exec sleep 60")
+        self.assertEqual(job.stdout.readline(), "up\n")
+        lease.kill()
+        lease.wait()
+        self.assertEqual(job.wait(20), 119)
+        self.assertIn("the slot is lost", job.stderr.read())
+        lease = self.lease("-k", "1")
+        self.assertEqual(self.kgate("run", "--lease", "--", "true").returncode, 0)
+        killed = self.start("run", "--lease", "--", "sh", "-c", "echo $$; exec sleep 60")
+        command = int(killed.stdout.readline())
+        killed.kill()
+        killed.wait()
+        self.until(lambda: not runs(command))
+        self.assertEqual(self.kgate("run", "--lease", "--timeout", "20", "--", "true").returncode, 0)
+        self.assertEqual(self.kgate("remove", "--force").returncode, 0)
+        self.assertEqual(lease.wait(20), 1)
+        self.assertIn("was removed", lease.stderr.read())
 
     def test_a_killed_kgate_takes_its_command_along(self):
         killed = self.start("run", "-k", "1", "--", "sh", "-c", "echo $$; exec sleep 60")

@@ -4,6 +4,7 @@
 
 usage: measured_test.py ROOT
 """
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -18,6 +19,10 @@ class Measured(unittest.TestCase):
             text = (ROOT / name).read_text()
             self.assertGreaterEqual(len(measure.CELL.findall(text)), least, name)
             self.assertEqual(measure.filled(text), text, f"{name}: run docs/measured/measure.py --fill")
+
+    def test_the_page_of_gates_between_machines(self):
+        told = subprocess.run([sys.executable, "-B", ROOT / "bench/cluster/run", "--check"], capture_output=True, text=True, check=False)
+        self.assertEqual(told.returncode, 0, told.stderr)
 
     def test_another_figure_would_be_noticed(self):
         import measure

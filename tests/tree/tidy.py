@@ -27,7 +27,7 @@ ROOMS = {
     "src/catalog": (["kgate", "catalog"], False),
     "src/gate": (["kgate", "gate"], False),
     "src/c": (["kgate", "c"], False),
-    "src/cluster": (["kgate", "cluster"], True),
+    "src/cluster": (["kgate", "gate", "cluster"], True),
     "src/lab": (["kgate/detail", "kgate/wait_policy.hpp", "catalog/row.hpp", "lab"], True),
     "src/tools/common": (["kgate/detail", "tools/common"], False),
     "src/tools": (["kgate", "gate", "cluster", "lab", "tools", "catalog"], True),

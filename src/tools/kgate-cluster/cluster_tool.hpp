@@ -14,6 +14,9 @@
 namespace kgate::tool::cluster {
 
 int run(const request& options);
+/// The same by the lease of this host.
+int run_leased(const request& options);
+int lease(const request& options);
 int create(const request& options);
 int status(const request& options);
 int list(const request& options);

@@ -19,7 +19,7 @@ struct command_entry {
 };
 constexpr command_entry entries[] = {{"run", run},       {"create", create}, {"status", status}, {"list", list},
                                      {"top", top},       {"wait", wait},     {"cancel", cancel}, {"resize", resize},
-                                     {"remove", remove}, {"doctor", doctor}};
+                                     {"remove", remove}, {"doctor", doctor}, {"lease", lease}};
 
 /// The exit code for what a gate or an ensemble reports.
 int code_of(const gate_error& error, bool runs) {

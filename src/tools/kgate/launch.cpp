@@ -5,6 +5,7 @@
 // taken while the wrapper or the command lives, and processes that the command leaves behind do not keep it.
 #include "tools/kgate/launch.hpp"
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -88,11 +89,16 @@ struct launch {
   prepared_command& command;
   std::vector<held_slot>& slots;
   const signal_watch& signals;
+  pid_t dies_with = 0;  ///< the parent, if the command is to die with it
   volatile int error = 0;
   volatile bool lost = false;
 };
 
 [[noreturn]] void become_command(launch& it) {
+  if (it.dies_with != 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != it.dies_with) _exit(exit_lost);
+  }
   if (!keep_slots(it.slots)) {
     it.lost = true;
     _exit(exit_lost);
@@ -169,8 +175,8 @@ void signal_watch::restore() const {
   sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 
-started start(prepared_command& command, std::vector<held_slot>& slots, const signal_watch& signals) {
-  launch it{command, slots, signals};
+started start(prepared_command& command, std::vector<held_slot>& slots, const signal_watch& signals, bool mortal) {
+  launch it{command, slots, signals, mortal ? getpid() : 0};
   const pid_t child = start_by_vfork(it);
   return {child, child < 0 ? errno : it.error, it.lost};
 }

@@ -282,6 +282,8 @@ class reader {
           return &out_.force;
         case once:
           return &out_.once;
+        case lease:
+          return &out_.lease;
         default:
           return &out_.help;
       }
@@ -320,8 +322,19 @@ class reader {
     return true;
   }
 
+  /// Why a command has no --on.
   std::string of_this_machine_only() const {
-    return std::string("kgate ") + out_.command->name + " works on gates of this machine only";
+    const std::string_view command = out_.command->name;
+    const char* why = "";
+    if (command == "hold")
+      why = ": between machines a slot belongs to a session, and a descriptor keeps none; use `kgate run`";
+    else if (command == "jobserver")
+      why = ": each token would cost requests to the ensemble; use it inside `kgate run --on`";
+    else if (command == "stats")
+      why = ": the history is kept by each machine";
+    else if (command == "pause" || command == "resume" || command == "drain")
+      why = ": a gate between machines has no such state; `kgate resize` changes its size";
+    return std::string("kgate ") + out_.command->name + " works on gates of this machine only" + why;
   }
 
   /// Where gates between machines are: --on, or $KGATE_ON unless a directory was given.
@@ -338,8 +351,14 @@ class reader {
       if (!out_.on.starts_with("zk://"))
         return fail("KGATE_ON must be the address of an ensemble, zk://HOST[:PORT],...[/PATH], not '" + out_.on + "'");
     }
-    if (out_.on.empty())
-      return !seen_[static_cast<std::size_t>(on_loss)] || fail("--on-loss is for gates between machines: --on");
+    if (out_.on.empty()) {
+      if (out_.command->name == std::string_view("lease"))
+        return fail("kgate lease is for gates between machines: --on ADDRESS");
+      for (const option_id far : {on_loss, lease})
+        if (seen_[static_cast<std::size_t>(far)])
+          return fail(std::string("--") + row_of(far).word + " is for gates between machines: --on");
+      return true;
+    }
     for (const option_id local : {exec, mode, group, overtake})
       if (seen_[static_cast<std::size_t>(local)])
         return fail(std::string("--") + row_of(local).word + " is for gates of this machine, not for those of --on");

@@ -41,6 +41,7 @@ enum class option_id : unsigned char {
   sort,
   on,
   on_loss,
+  lease,
   help
 };
 
@@ -137,6 +138,7 @@ struct request {
   std::string sort;
   std::string on;                ///< the ensemble of gates between machines; empty: gates of this machine
   std::string on_loss = "term";  ///< what is done to a command whose slot is lost
+  bool lease = false;            ///< take the slot from the lease of this host
   std::vector<char*> words;      ///< what follows the options
 
   const std::string& name() const { return gates.front().name; }

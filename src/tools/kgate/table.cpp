@@ -57,6 +57,8 @@ constexpr std::array options{
         on_loss, 0, "on-loss", "WHAT",
         "with --on, when the slot is lost: term (SIGTERM, and SIGKILL after the grace), kill, or ignore (default: "
         "term)"},
+    option_row{lease, 0, "lease", nullptr,
+               "with --on, take a slot that `kgate lease` has for this host: first come, first served on this host"},
     option_row{help, 'h', "help", nullptr, "short help with -h, the whole with --help"},
 };
 
@@ -84,6 +86,7 @@ constexpr std::array run_options{option_use{name,
                                  option_use{overtake},
                                  option_use{on},
                                  option_use{on_loss},
+                                 option_use{lease},
                                  option_use{quiet},
                                  option_use{help}};
 constexpr std::array hold_options{
@@ -139,6 +142,14 @@ constexpr std::array remove_options{option_use{name, name_needed},
 constexpr std::array doctor_options{option_use{name, name_or_all}, option_use{dir, directory_looked_at}, option_use{on},
                                     option_use{json}, option_use{help}};
 
+constexpr std::array lease_options{
+    option_use{name, name_needed},
+    option_use{slots},
+    option_use{existing},
+    option_use{on, "the ensemble, zk://HOST[:PORT],...[/PATH][?session=TIME] (default: $KGATE_ON); must be given"},
+    option_use{quiet, "print nothing when the lease begins"},
+    option_use{help}};
+
 constexpr std::array run_examples{
     example_row{"kgate run -n demo -k 2 -- sh -c 'echo slot $KGATE_SLOT'",
                 "one of at most two at a time, with its number"},
@@ -193,6 +204,10 @@ constexpr std::array remove_examples{
     example_row{"kgate remove -n gpu", "if nobody uses it"},
     example_row{"kgate remove -n gpu --force", "whoever uses it"},
 };
+constexpr std::array lease_examples{
+    example_row{"kgate lease --on zk://a,b,c -n licence -k 8", "in a unit of this host; ends with SIGTERM"},
+    example_row{"kgate run --on zk://a,b,c -n licence --lease -- ./simulate", "a job of this host"},
+};
 constexpr std::array doctor_examples{example_row{"kgate doctor", "examine and mend all gates of the directory"}};
 
 constexpr std::array commands{
@@ -215,7 +230,10 @@ constexpr std::array commands{
         "With --on the gate is one of a ZooKeeper ensemble, for all machines that use it. The slot can then be lost: "
         "when the ensemble has not heard of kgate for the time-out of the session it lets others in. kgate warns when "
         "the connection is uncertain, ends COMMAND as --on-loss says when the time is over, and exits with 119. If "
-        "kgate itself is killed, so is COMMAND: nobody would be left to learn of a loss.",
+        "kgate itself is killed, so is COMMAND: nobody would be left to learn of a loss. With --lease the slot is one "
+        "that "
+        "`kgate lease` has leased for this host; --try then takes only one that is leased already, and --weight cannot "
+        "be used.",
         operand_rule::command, name_rule::several, run_options, run_examples},
     command_row{
         "hold", "", "keep a slot in a script, by a descriptor",
@@ -295,6 +313,18 @@ constexpr std::array commands{
                 "Checks the files of one gate, or of all gates of the directory, explains what it finds, clears away "
                 "what dead participants left, and renews a gate whose counts are wrong if nobody uses it.",
                 operand_rule::none, name_rule::optional, doctor_options, doctor_examples},
+    command_row{
+        "lease", "", "lease slots of a gate between machines for this host",
+        "Leases slots of a gate of --on as the jobs of this host need them, lends them to those that are started by "
+        "`kgate run --on ADDRESS -n NAME --lease` with the same address and name, and gives them back when they are "
+        "idle or others wait. The ensemble then sees one session for the host, and a slot goes from job to job on the "
+        "host without a request to the ensemble. Jobs and lease must be of the same user; they use $KGATE_DIR or "
+        "the user's own directory.\n\n"
+        "Prints the name of the gate of this machine that the jobs queue at: `kgate status -n` shows them. Runs until "
+        "SIGTERM, SIGINT or SIGHUP, then lends nothing more, waits until the last job has left and ends; a second "
+        "signal ends it at once, and its jobs lose their slots. Ends with 1 if the gate is removed, and if this host "
+        "has a lease of it already. When the session is lost, so are the slots of the jobs, and it opens another one.",
+        operand_rule::none, name_rule::required, lease_options, lease_examples},
 };
 
 constexpr std::array exits{

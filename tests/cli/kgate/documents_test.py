@@ -10,7 +10,7 @@ from tool import DOCUMENTS, KGATE, ROOT, Case, Terminal, main
 
 
 COMMANDS = ("run", "hold", "release", "jobserver", "create", "status", "list", "top", "stats", "wait", "cancel", "pause", "resume", "drain",
-            "resize", "remove", "doctor")
+            "resize", "remove", "doctor", "lease")
 
 
 class Documents(Case):

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a lessor tells the jobs of its host, in a file that all of them map (algorithms/cluster_lease.hpp: entries,
+/// epoch and time), beside the local gate through which it lends.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cluster/address.hpp"
+#include "cluster/records.hpp"
+
+namespace kgate::detail::cluster {
+
+/// The epoch and the slot are in `where`: epoch * 2^16 + slot. A fence is written last and emptied first.
+struct lease_entry {
+  std::atomic<std::uint64_t> where;
+  std::atomic<std::uint64_t> fence;
+};
+
+struct lease_words {
+  std::atomic<std::uint64_t> mark;
+  std::atomic<std::uint64_t> epoch;
+  std::atomic<std::int64_t> valid_until_ns;  ///< on boot_time()
+  std::atomic<std::uint32_t> bell;           ///< rung by a job that has to wait
+  std::atomic<std::uint32_t> listening;      ///< 1: the lessor sleeps until the bell is rung
+  std::atomic<std::uint32_t> closed;         ///< 1: nothing will be lent any more
+  std::atomic<std::uint32_t> slots;          ///< of the gate between machines
+  lease_entry at[slots_max];
+
+  bool is_valid() const;
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// The name of the local gate of a lease, and the directory it is in.
+struct lease_place {
+  std::string directory;
+  std::string gate;
+};
+/// The same for all on this host who name the same servers and path. Throws gate_error.
+lease_place place_of(const address& where, std::string_view name, const std::string& directory, bool create);
+
+class lease_file {
+ public:
+  /// Opens it; creates it if that is asked for. Throws gate_error: not_found, not_a_gate, no_permission.
+  lease_file(const lease_place& place, bool create);
+  lease_file(const lease_file&) = delete;
+  lease_file& operator=(const lease_file&) = delete;
+  ~lease_file();
+
+  lease_words& words() { return *words_; }
+  const lease_words& words() const { return *words_; }
+
+  /// Makes this process the lessor, for as long as this object lives. False if there is one.
+  bool become_lessor();
+  bool has_lessor() const;
+
+  /// Tells the lessor that a job has to wait.
+  void ring();
+  /// Waits until the bell is rung, after it was `seen`.
+  void await_ring(std::uint32_t seen);
+
+ private:
+  int fd_ = -1;
+  lease_words* words_ = nullptr;
+};
+
+}  // namespace kgate::detail::cluster

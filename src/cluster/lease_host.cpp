@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/lease_host.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cluster/gate_nodes.hpp"
+
+namespace kgate::detail::cluster {
+
+namespace {
+/// How long a lessor sleeps at most: a job may have queued up long after it rang.
+constexpr std::chrono::milliseconds nap_max{1000}, nap_short{10};
+constexpr std::chrono::microseconds turn_of_each{200};
+}  // namespace
+
+lease_seats::lease_seats(gate& local, listener& told) : local_(local), told_(told) {
+  grow(local.slots());
+  thread_ = std::jthread([this](const std::stop_token& stop) { wait_for_slots(stop); });
+}
+
+lease_seats::~lease_seats() {
+  thread_.request_stop();
+  changed_.notify_all();
+}
+
+void lease_seats::grow(int slots) {
+  const std::scoped_lock lock(mutex_);
+  for (auto i = static_cast<int>(held_.size()); i < slots; ++i) spare_.push_back(local_.join());
+  held_.resize(std::max(held_.size(), static_cast<std::size_t>(slots)));
+}
+
+void lease_seats::ask() {
+  const std::scoped_lock lock(mutex_);
+  asked_ = true;
+  changed_.notify_all();
+}
+
+std::optional<int> lease_seats::take() {
+  const std::scoped_lock lock(mutex_);
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
+  return std::exchange(taken_, std::nullopt);
+}
+
+void lease_seats::leave(int slot) {
+  const std::scoped_lock lock(mutex_);
+  auto& there = held_[static_cast<std::size_t>(slot)];
+  there->leave();
+  spare_.push_back(std::move(*there));
+  there.reset();
+}
+
+void lease_seats::wait_for_slots(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (changed_.wait(lock, stop, [this] { return asked_; })) {
+    gate::member mine = std::move(spare_.back());
+    spare_.pop_back();
+    lock.unlock();
+    bool entered = false;
+    int slot = -1;
+    std::exception_ptr failure;
+    try {
+      entered = mine.enter(stop);
+      if (entered) slot = mine.slot();
+    } catch (const gate_error& error) {
+      if (error.code() != gate_errc::cancelled) failure = std::current_exception();  // if it was, asks again
+    }
+    lock.lock();
+    if (slot >= 0) {
+      asked_ = false;
+      taken_ = slot;
+      if (static_cast<std::size_t>(slot) >= held_.size()) held_.resize(static_cast<std::size_t>(slot) + 1);
+      held_[static_cast<std::size_t>(slot)].emplace(std::move(mine));
+    } else {
+      spare_.push_back(std::move(mine));
+    }
+    failure_ = failure;
+    told_.nudge();
+    if (failure != nullptr) return;
+  }
+}
+
+lease_bell::lease_bell(lease_file& file, listener& told) : file_(file), told_(told) {
+  thread_ = std::jthread([this](const std::stop_token& stop) { hear(stop); });
+}
+
+lease_bell::~lease_bell() {
+  thread_.request_stop();
+  changed_.notify_all();
+  file_.ring();
+}
+
+void lease_bell::listen(std::uint32_t seen) {
+  const std::scoped_lock lock(mutex_);
+  if (seen_) return;
+  seen_ = seen;
+  changed_.notify_all();
+}
+
+void lease_bell::hear(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (changed_.wait(lock, stop, [this] { return seen_.has_value(); })) {
+    const std::uint32_t seen = *seen_;
+    lock.unlock();
+    file_.await_ring(seen);
+    told_.nudge();
+    lock.lock();
+    seen_.reset();
+  }
+}
+
+lease_host::lease_host(std::shared_ptr<session> s, const participant_data& who, const settings& how, lease_file& file,
+                       gate& local)
+    : request_client(*s, how.where.root + "/" + how.name, who, {}),
+      session_kept_(std::move(s)),
+      how_(how),
+      file_(file),
+      local_(local),
+      seats_(local, events()),
+      bell_(file, events()) {
+  mine.at.resize(static_cast<std::size_t>(local.slots()));
+  bell_seen_ = file_.words().bell.load();
+  epoch_ = file_.words().epoch.fetch_add(1) + 1;
+  session_kept_->publish_validity(file_.words().valid_until_ns);
+}
+
+void lease_host::next_request() {
+  bell_seen_ = file_.words().bell.load();
+  request_client::next_request();
+}
+
+answered<bool> lease_host::anybody_waits() {
+  events().forget();
+  const auto names = current().children(queue_path(), &events());
+  answered<bool> out{names.is, false};
+  waiting_ = names.value.size();
+  if (names.is == answer::ok)
+    for (const waiter_name& one : waiters_of(names.value, queue_path()))
+      out.value = out.value || session_of(one.request) != current().id();
+  return out;
+}
+
+answered<std::vector<waiter_name>> lease_host::queue() {
+  auto out = request_client::queue();
+  waiting_ = out.value.size();
+  return out;
+}
+
+answered<gate_size> lease_host::size() {
+  const auto out = request_client::size();
+  if (out.is == answer::ok) file_.words().slots.store(static_cast<std::uint32_t>(out.value.slots));
+  return out;
+}
+
+/// Everybody who waits lists the queue, so the more wait the longer a turn lasts: what the ensemble has to list in a
+/// second does not grow with them.
+lease_host::clock::duration lease_host::turn() const {
+  return std::max<clock::duration>(how_.options.turn, waiting_ * turn_of_each);
+}
+
+local_view lease_host::local() {
+  local_view out;
+  if (const std::optional<int> slot = seats_.take()) {
+    out.taken = *slot;
+    // A slot above the size that the local gate had: it was made larger by somebody else.
+    if (static_cast<std::size_t>(*slot) >= mine.at.size()) mine.at.resize(static_cast<std::size_t>(*slot) + 1);
+  }
+  const std::uint32_t bell = file_.words().bell.load();
+  const gate_status seen = local_.status();
+  const bool rung = bell != bell_seen_;
+  for (const gate_participant& one : seen.waiters) out.wanted += one.process != getpid() ? one.weight : 0;
+  if (out.wanted == 0 && rung) {
+    // Who has rung may not have queued up yet. A slot that is free will do, if it was one job.
+    if (seen.free > 0) {
+      bell_seen_ = bell;
+      short_naps_ = 10;
+    } else {
+      out.wanted = 1;
+    }
+  }
+  const clock::time_point now = clock::now();
+  if (seen.free <= 0)
+    unused_since_.reset();
+  else if (!unused_since_)
+    unused_since_ = now;
+  out.idle = unused_since_ && now - *unused_since_ >= how_.options.idle;
+  out.turn_over = now - turn_began_ >= turn();
+  ending_ = out.ending = stop_.stop_requested();
+  return out;
+}
+
+void lease_host::lend(int i, const slot_numbers& slots, std::uint64_t fence) {
+  entry(i).where.store(epoch_ << 16 | static_cast<std::uint64_t>(slots.numbers.front()));
+  entry(i).fence.store(fence);
+}
+
+void lease_host::open(int i) {
+  seats_.leave(i);
+  turn_began_ = clock::now();
+  unused_since_.reset();
+}
+
+void lease_host::withdraw(int i) {
+  entry(i).fence.store(0);
+  turn_began_ = clock::now();
+  unused_since_.reset();
+}
+
+void lease_host::grow(int slots) {
+  local_.resize(slots);
+  seats_.grow(slots);
+}
+
+void lease_host::revoke() {
+  epoch_ = file_.words().epoch.fetch_add(1) + 1;
+  file_.words().valid_until_ns.store(0);
+}
+
+void lease_host::forfeit() { revoke(); }
+
+bool lease_host::renew() {
+  while (!stop_.stop_requested()) {
+    try {
+      auto next = std::make_shared<session>(how_.where, how_.secret, how_.options.cluster.connect_timeout);
+      use(*next);
+      session_kept_ = next;  // the one before tells jobs, for the last time, that nothing is valid
+      next->publish_validity(file_.words().valid_until_ns);
+      return true;
+    } catch (const ensemble_unreachable&) {
+      continue;
+    }
+  }
+  return false;
+}
+
+void lease_host::close() { file_.words().closed.store(1); }
+
+event lease_host::wait() {
+  if (current().is_lost()) return event::expired;
+  if (stop_.stop_requested() && !ending_) return event::local;
+  const bool listens = !mine.queued && mine.count(local_slot::seat) > 0;
+  if (listens && file_.words().bell.load() != bell_seen_) return event::local;
+  if (listens) bell_.listen(bell_seen_);
+  clock::time_point until = clock::now() + (short_naps_ > 0 ? nap_short : nap_max);
+  if (short_naps_ > 0) --short_naps_;
+  if (mine.count(local_slot::lent) > 0) {
+    const clock::time_point turn_ends = turn_began_ + turn();
+    if (turn_ends > clock::now()) until = std::min(until, turn_ends);
+    if (unused_since_) until = std::min(until, std::max(*unused_since_ + how_.options.idle, clock::now()));
+  }
+  const event seen = events().wait({}, until);
+  if (current().is_lost()) return event::expired;
+  return seen == event::changed ? seen : event::local;
+}
+
+}  // namespace kgate::detail::cluster
