@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Clients killed and paused, servers killed, paused and all restarted, while 16 clients pass a gate of four slots:
-chaos_test.py CLIENT ENSEMBLE quick|deep [SEED]. Without ZooKeeper servers there is nothing to test."""
+"""Clients killed and paused, servers killed, paused, cut off and all restarted, while 16 clients pass a gate of four
+slots: chaos_test.py CLIENT ENSEMBLE quick|deep [SEED]. Without ZooKeeper servers there is nothing to test. In the deep
+tier each server is in a network namespace of its own, where that is permitted."""
 import os
 import random
 import shutil
@@ -16,14 +17,65 @@ SEED = int(sys.argv[4]) if len(sys.argv) > 4 else random.randrange(10**6)
 SESSION = 4.0
 CLIENTS, K = 16, 4
 EVENTS = {"quick": {"kill": 12, "pause": 2, "kill server": 1, "pause server": 1},
-          "deep": {"kill": 100, "pause": 20, "kill server": 10, "pause server": 5, "restart all": 2}}[TIER]
+          "deep": {"kill": 100, "pause": 20, "kill server": 10, "partition": 5, "restart all": 2}}[TIER]
 BETWEEN = {"quick": 0.6, "deep": 1.0}[TIER]
 
 
-class Servers:
+class Network:
+    """A network namespace for the clients, which forwards, and one for each server."""
+
     def __init__(self):
+        self.prefix = f"kg{os.getpid() % 100000}-"
+        self.made = []
+        self.env = dict(os.environ)
+        self.within = []
+        try:
+            for j in range(4):
+                self.ip("netns", "add", f"{self.prefix}{j}")
+                self.made.append(f"{self.prefix}{j}")
+                self.ip("-n", f"{self.prefix}{j}", "link", "set", "lo", "up")
+            self.ip("netns", "exec", f"{self.prefix}0", "sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward")
+            for j in (1, 2, 3):
+                self.ip("-n", f"{self.prefix}0", "link", "add", f"to{j}", "type", "veth", "peer", "name", "eth0", "netns", f"{self.prefix}{j}")
+                self.ip("-n", f"{self.prefix}0", "addr", "add", f"10.77.{j}.254/24", "dev", f"to{j}")
+                self.ip("-n", f"{self.prefix}0", "link", "set", f"to{j}", "up")
+                self.ip("-n", f"{self.prefix}{j}", "addr", "add", f"10.77.{j}.1/24", "dev", "eth0")
+                self.ip("-n", f"{self.prefix}{j}", "link", "set", "eth0", "up")
+                self.ip("-n", f"{self.prefix}{j}", "route", "add", "default", "via", f"10.77.{j}.254")
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"no network namespaces here ({error}): servers are paused where they would be cut off")
+            self.remove()
+            EVENTS["pause server"] = EVENTS.pop("partition")
+            return
+        self.env["KGATE_ENSEMBLE_NETNS"] = self.prefix
+        self.within = ["ip", "netns", "exec", f"{self.prefix}0"]
+
+    @staticmethod
+    def ip(*words):
+        subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
+
+    def cut(self, server, off):
+        self.ip("-n", f"{self.prefix}0", "link", "set", f"to{server}", "down" if off else "up")
+
+    def remove(self):
+        for name in self.made:
+            subprocess.run(["ip", "netns", "delete", name], check=False, capture_output=True)
+        self.made = []
+
+
+class Loopback:
+    """Everything on the loopback interface."""
+    env, within = None, []
+
+    def remove(self):
+        pass
+
+
+class Servers:
+    def __init__(self, network):
+        self.network = network
         self.dir = tempfile.mkdtemp(prefix="kgate-chaos-")
-        self.script = subprocess.Popen([ENSEMBLE, "3", self.dir], stdout=subprocess.PIPE, text=True)
+        self.script = subprocess.Popen([*network.within, ENSEMBLE, "3", self.dir], stdout=subprocess.PIPE, text=True, env=network.env)
         self.address = self.script.stdout.readline().strip()
 
     def pid(self, server):
@@ -34,17 +86,19 @@ class Servers:
         os.kill(self.pid(server), signal.SIGKILL)
 
     def start(self, server):
-        subprocess.run([ENSEMBLE, "--server", self.dir, str(server)], check=True)
+        subprocess.run([*self.network.within, ENSEMBLE, "--server", self.dir, str(server)], check=True, env=self.network.env)
 
     def stop(self):
         self.script.terminate()
         self.script.wait()
+        self.network.remove()
 
 
 class Crowd:
     """The clients, and what was done to them."""
 
-    def __init__(self, address):
+    def __init__(self, address, within):
+        self.within = within
         self.dir = tempfile.mkdtemp(prefix="kgate-crowd-")
         self.address = f"{address}?session={int(SESSION)}s"
         self.fences = os.path.join(self.dir, "fences")
@@ -56,7 +110,7 @@ class Crowd:
 
     def add(self):
         log = open(os.path.join(self.dir, f"{self.count}.log"), "w", encoding="utf-8")
-        self.running[self.count] = subprocess.Popen([CLIENT, self.address, "chaos", str(K), self.fences], stdout=log,
+        self.running[self.count] = subprocess.Popen([*self.within, CLIENT, self.address, "chaos", str(K), self.fences], stdout=log,
                                                     stderr=subprocess.DEVNULL)
         log.close()
         self.count += 1
@@ -139,7 +193,10 @@ def disturb(servers, crowd, dice):
             which = [1, 2, 3] if event == "restart all" else [dice.choice([1, 2, 3])]
             server_due = now + 6
             for server in which:
-                if event == "pause server":
+                if event == "partition":
+                    servers.network.cut(server, True)
+                    due.append((now + 3, number + server / 10, lambda server=server: servers.network.cut(server, False)))
+                elif event == "pause server":
                     pid = servers.pid(server)
                     os.kill(pid, signal.SIGSTOP)
                     due.append((now + 3, number + server / 10, lambda pid=pid: os.kill(pid, signal.SIGCONT)))
@@ -177,7 +234,7 @@ def left_behind(servers, crowd):
     """A new client gets all slots once the time-out has passed: then no node was left behind."""
     log = os.path.join(crowd.dir, "last.log")
     with open(log, "w", encoding="utf-8") as file:
-        last = [subprocess.Popen([CLIENT, crowd.address, "chaos", str(K), crowd.fences], stdout=file) for _ in range(2 * K)]
+        last = [subprocess.Popen([*crowd.within, CLIENT, crowd.address, "chaos", str(K), crowd.fences], stdout=file) for _ in range(2 * K)]
         time.sleep(3)
         for process in last:
             process.terminate()
@@ -193,14 +250,16 @@ def main():
         return 77
     print(f"seed {SEED}", flush=True)
     dice = random.Random(SEED)
-    servers = Servers()
-    crowd = Crowd(servers.address)
+    servers = Servers(Network() if "partition" in EVENTS else Loopback())
+    crowd = Crowd(servers.address, servers.network.within)
     try:
         time.sleep(3)
         disturb(servers, crowd, dice)
         time.sleep(SESSION + 4)
         served_from = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        time.sleep(6)
+        until = time.monotonic() + 60  # a busy machine is slow, not unfair
+        while time.monotonic() < until and set(crowd.running) - {g[7] for g in crowd.grants() if g[3] > served_from}:
+            time.sleep(0.5)
         crowd.stop()
         grants = crowd.grants()
         found = list(faults(crowd, grants, served_from))
