@@ -6,6 +6,7 @@
 //   bench_cluster hand-over ADDRESS ROUNDS            from the beginning of a release until the next one is inside, ms
 //   bench_cluster await ADDRESS NAME                  waits for a slot: a line when it is queued, and the time when inside
 //   bench_cluster leased ADDRESS NAME SECONDS N       N processes that enter and leave by the lease of this host: grants/s
+//   bench_cluster local DIRECTORY K SECONDS N         the same at a gate of this machine, in strict order
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "cluster/session.hpp"
+#include "kgate/gate.hpp"
 #include "kgate/lease.hpp"
 
 namespace {
@@ -127,7 +129,8 @@ int await_slot(const std::string& address, const std::string& name) {
   return 0;
 }
 
-int leased(const std::string& address, const std::string& name, double seconds, int processes) {
+/// So many processes, each with its own `prepare()`d passage, for so long: how many passages a second.
+int rate_of_processes(double seconds, int processes, const std::function<std::function<bool()>()>& prepare) {
   struct shared_counts {
     std::atomic<int> ready;
     std::atomic<bool> go;
@@ -138,15 +141,14 @@ int leased(const std::string& address, const std::string& name, double seconds, 
   if (all == MAP_FAILED) return 1;
   for (int i = 0; i < processes; ++i) {
     if (fork() != 0) continue;
-    kgate::leased_gate gate(address, name);
+    const auto pass = prepare();
     ++all->ready;
     while (!all->go) sleep_for(0.001);
     const auto until = clock_type::now() + std::chrono::duration<double>(seconds);
     long passages = 0, lost = 0;
     while (clock_type::now() < until) {
-      const auto permit = gate.enter();
+      lost += pass() ? 0 : 1;
       ++passages;
-      lost += permit.lost() ? 1 : 0;
     }
     all->passages += passages;
     all->lost += lost;
@@ -160,6 +162,24 @@ int leased(const std::string& address, const std::string& name, double seconds, 
   return 0;
 }
 
+int leased(const std::string& address, const std::string& name, double seconds, int processes) {
+  return rate_of_processes(seconds, processes, [&] {
+    auto gate = std::make_shared<kgate::leased_gate>(address, name);
+    return [gate] { return !gate->enter().lost(); };
+  });
+}
+
+/// The peer of leased: a gate of this machine, in strict order.
+int local(const std::string& directory, int k, double seconds, int processes) {
+  kgate::gate_options how;
+  how.directory = directory;
+  how.overtakings = 0;
+  return rate_of_processes(seconds, processes, [&] {
+    auto gate = std::make_shared<kgate::gate>("bench", k, how);
+    return [gate] { return gate->enter().slot() >= 0; };
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -168,6 +188,7 @@ int main(int argc, char** argv) {
   if (is("floor", 5)) return floor_of(argv[2], std::atof(argv[3]), std::atoi(argv[4]));
   if (is("hand-over", 4)) return hand_over(argv[2], std::atoi(argv[3]));
   if (is("await", 4)) return await_slot(argv[2], argv[3]);
+  if (is("local", 6)) return local(argv[2], std::atoi(argv[3]), std::atof(argv[4]), std::atoi(argv[5]));
   if (is("leased", 6)) return leased(argv[2], argv[3], std::atof(argv[4]), std::atoi(argv[5]));
   std::fprintf(stderr, "bench/cluster/run starts this program\n");
   return 2;
