@@ -48,7 +48,7 @@ class host_lease {
   host_lease& operator=(const host_lease&) = delete;
   ~host_lease();
 
-  /// Lends slots to the jobs of this host, until `stop` is requested and the last job has left, or the gate is removed.
+  /// Once: lends slots to the jobs of this host, until `stop` is requested and the last job has left, or the gate is removed.
   /// A session that is lost is replaced by a new one as soon as the ensemble can be reached. Throws gate_error if the
   /// gate cannot be used.
   void serve(std::stop_token stop);

@@ -88,7 +88,7 @@ void host_lease::serve(std::stop_token stop) {
   s.host->end_when_idle(stop);
   const std::stop_callback wakes(stop, [&] { s.host->wake(); });
   lessor<lease_host>(*s.host, s.size).serve();
-  s.host->close();
+  s.host->turn_away();
 }
 
 void host_lease::abandon() noexcept {

@@ -52,6 +52,11 @@ void lease_seats::leave(int slot) {
   there.reset();
 }
 
+void lease_seats::leave_all() {
+  const std::scoped_lock lock(mutex_);
+  for (auto& one : held_) one.reset();
+}
+
 void lease_seats::wait_for_slots(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [this] { return asked_; })) {
@@ -216,6 +221,11 @@ void lease_host::grow(int slots) {
 void lease_host::revoke() {
   epoch_ = file_.words().epoch.fetch_add(1) + 1;
   file_.words().valid_until_ns.store(0);
+}
+
+void lease_host::turn_away() {
+  close();
+  seats_.leave_all();
 }
 
 void lease_host::forfeit() { revoke(); }

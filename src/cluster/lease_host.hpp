@@ -35,6 +35,7 @@ class lease_seats {
   std::optional<int> take();
   /// Leaves a slot that it has.
   void leave(int slot);
+  void leave_all();
 
  private:
   void wait_for_slots(const std::stop_token& stop);
@@ -113,6 +114,8 @@ class lease_host : public request_client {
   void wake() { events().nudge(); }
   /// Jobs that are inside have lost their slots from now on.
   void revoke();
+  /// After the lease: who waits at the local gate learns that it has ended.
+  void turn_away();
 
  private:
   clock::duration turn() const;
