@@ -52,20 +52,9 @@ static void* wait_in_thread(void* argument) {
   return NULL;
 }
 
-static int is_main_thread(void) {
-  static unsigned long main_thread;
-  if (main_thread == 0 || this_process != getpid()) {
-    PyObject* threading = PyImport_ImportModule("threading");
-    PyObject* thread = threading == NULL ? NULL : PyObject_CallMethod(threading, "main_thread", NULL);
-    PyObject* number = thread == NULL ? NULL : PyObject_GetAttrString(thread, "ident");
-    if (number != NULL) main_thread = PyLong_AsUnsignedLong(number);
-    Py_XDECREF(number);
-    Py_XDECREF(thread);
-    Py_XDECREF(threading);
-    PyErr_Clear();
-  }
-  return PyThread_get_thread_ident() == main_thread;
-}
+/// Handlers of signals run in the first thread alone, also of a forked child. Asking Python for it would run handlers, whose exception
+/// would be lost.
+static int is_main_thread(void) { return gettid() == this_process; }
 
 /// Until the thread's wait is over; a handler that raises ends it. Signals are blocked but for the sleep itself, so that none comes
 /// between looking for it and sleeping. Whether a handler raised.
