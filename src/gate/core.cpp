@@ -95,6 +95,16 @@ class waiting_cells : public mapped_cells {
   waiting_cells(const mapped_cells& cells, death_watch& watch, const wait_options& how, std::int64_t began)
       : mapped_cells(cells), watch_(watch), how_(how), began_(began) {}
 
+  /// Who rings a bell for ever must not keep a waiter from its time limit: after so many times it looks at that, and
+  /// the kernel does not let it sleep.
+  bool fall_asleep(unsigned i) {
+    constexpr int rings_most = 1000;
+    if (mapped_cells::fall_asleep(i)) return true;
+    if (++rings_ < rings_most) return false;
+    rings_ = 0;
+    return true;
+  }
+
   bool sleep(unsigned i, const watch_set& ahead) {
     const std::int64_t most = sleep_limit(i, ahead);
     if (most == 0) return false;
@@ -135,6 +145,7 @@ class waiting_cells : public mapped_cells {
   death_watch& watch_;
   const wait_options& how_;
   std::int64_t began_;
+  int rings_ = 0;  ///< that kept it from falling asleep, one after the other
   entry why_ = entry::removed;
 };
 

@@ -565,6 +565,7 @@ class protocol {
       if (theirs.where() == kind::out || c.alive(i)) return false;
       if (theirs.where() > kind::calls) return false;  // no participant wrote that
       if (theirs.where() == kind::calls) {
+        if (i >= c.members()) return false;  // nobody has that number yet: no participant wrote that
         queue_up(w, i);
         continue;
       }
