@@ -21,6 +21,7 @@
 #include "catalog/am97.hpp"
 #include "catalog/baselines.hpp"
 #include "catalog/choi11.hpp"
+#include "catalog/classics.hpp"
 #include "catalog/danek10.hpp"
 #include "catalog/entry.hpp"
 #include "catalog/errata.hpp"
@@ -34,7 +35,7 @@ namespace kgate::catalog {
 inline constexpr std::string_view names_suffix = "+names";
 
 inline constexpr auto table = std::tuple_cat(am97_rows, flbb79_rows, danek10_rows, choi11_rows, afek94_rows, ours_rows,
-                                             baselines_rows, errata_rows);
+                                             baselines_rows, classics_rows, errata_rows);
 
 /// Calls f(row, tag) for every entry, in the order of the table.
 template <class F>

@@ -103,7 +103,7 @@ void expect_safe(const std::string& who, int N, int k) {
 template <class Tag, class Policy>
 void expect_safe_under(const kgate::catalog::row& row, const char* policy) {
   using machine = kgate::native<Policy>;
-  for (const auto& [N, k] : {std::pair{6, 1}, {6, 2}, {5, 3}, {3, 2}, {3, 3}}) {
+  for (const auto& [N, k] : {std::pair{6, 1}, {6, 2}, {5, 3}, {3, 2}, {3, 3}, {2, 1}}) {
     if (!kgate::catalog::limits_error(row, N, k).empty()) continue;
     const std::string who = std::string(row.id) + " " + policy;
     expect_safe<machine, typename Tag::template on<machine>>(who, N, k);

@@ -54,7 +54,9 @@ std::string field(std::string_view label, std::string_view text) {
 std::string promises_text(const catalog::choice& algorithm) {
   const catalog::promises promise = algorithm.promise();
   std::string text = fmt::format("{}", fmt::join(lab::promised_properties(promise), ", "));
-  if (promise.overtakings_max >= 0) text += fmt::format(", overtaken at most {} times", promise.overtakings_max);
+  if (promise.overtakings_max >= 0)
+    text += fmt::format(", overtaken at most {}",
+                        count_text(static_cast<unsigned>(promise.overtakings_max), "time", "times"));
   if (promise.deadlock_free || promise.starvation_free)
     text += fmt::format("; progress with {}", lab::despite_text(promise.despite));
   return text;
@@ -64,10 +66,6 @@ std::string limits_text(const catalog::row& row) {
   if (row.allowed.k_max < row.allowed.N_max)
     return fmt::format("1 <= k <= {}, k <= N <= {}", row.allowed.k_max, row.allowed.N_max);
   return fmt::format("1 <= k <= N <= {}", row.allowed.N_max);
-}
-
-std::string shown_name(const catalog::choice& algorithm, const embedded_source& source) {
-  return text_of(*algorithm.base).empty() ? fmt::format("kgate/algorithms/{}", source.name) : std::string(source.name);
 }
 
 std::string human(const catalog::choice& algorithm) {
@@ -120,13 +118,39 @@ nlohmann::json machine_form(const catalog::choice& algorithm) {
     list.push_back({{"name", v.name},
                     {"initial", v.initial},
                     {"home", v.home.empty() ? nlohmann::json() : nlohmann::json(v.home)}});
-  auto& sources = j["sources"] = nlohmann::json::array();
-  for (const embedded_source& source : sources_of(algorithm)) {
-    auto labels = nlohmann::json::array();
-    for (const auto& [label, line] : labels_of(source.text)) labels.push_back({{"label", label}, {"line", line}});
-    sources.push_back({{"file", shown_name(algorithm, source)}, {"text", source.text}, {"labels", labels}});
-  }
+  j["sources"] = texts_json(algorithm);
   j["references"] = references_of(algorithm);
+  return j;
+}
+
+/// The labelled statements only, function by function.
+std::string pseudo_text(const catalog::choice& algorithm) {
+  std::string text;
+  for (const embedded_source& source : sources_of(algorithm)) {
+    const auto statements = statements_of(source.text);
+    if (statements.empty()) continue;
+    std::size_t widest = 0;
+    for (const labelled_statement& one : statements) widest = std::max(widest, one.label.size());
+    text += fmt::format("{}{}\n", text.empty() ? "" : "\n", coloured(shown_name(algorithm, source), colour::bold));
+    std::string function;
+    for (const labelled_statement& one : statements) {
+      if (one.function != function) text += fmt::format("{}\n", one.function);
+      function = one.function;
+      text += fmt::format("  {:>{}}: {:{}}{}\n", one.label, widest, "", 2 * one.depth, one.text);
+    }
+  }
+  return text;
+}
+
+nlohmann::json pseudo_json(const catalog::choice& algorithm) {
+  nlohmann::json j{{"id", algorithm.id()}, {"statements", nlohmann::json::array()}};
+  for (const embedded_source& source : sources_of(algorithm))
+    for (const labelled_statement& one : statements_of(source.text))
+      j["statements"].push_back({{"file", shown_name(algorithm, source)},
+                                 {"function", one.function},
+                                 {"label", one.label},
+                                 {"line", one.line},
+                                 {"text", one.text}});
   return j;
 }
 
@@ -135,11 +159,12 @@ nlohmann::json machine_form(const catalog::choice& algorithm) {
 command add_explain(CLI::App& tool) {
   struct command_options {
     std::string algorithm;
-    bool json = false;
+    bool json = false, pseudo = false;
   };
   auto it = std::make_shared<command_options>();
   CLI::App* options = tool.add_subcommand("explain", "Show the promises, variables and text of an algorithm");
   options->add_option("ALGO", it->algorithm, "The algorithm's id, as 'list' shows it")->required();
+  options->add_flag("--pseudo", it->pseudo, "The labelled statements only");
   options->add_flag("--json", it->json, "The same for programs");
   options->footer(
       "The text is the one that check explores and that the library runs; [\"3\"] is\n"
@@ -147,10 +172,14 @@ command add_explain(CLI::App& tool) {
       "\n"
       "Examples:\n"
       "  kgate-lab explain am97-chain-cc\n"
-      "  kgate-lab explain am97-chain-cc+names           # with figure 1 around it\n");
+      "  kgate-lab explain am97-chain-cc+names           # with figure 1 around it\n"
+      "  kgate-lab explain am97-chain-cc --pseudo\n");
   return {options, [it] {
             const catalog::choice algorithm = parse_algorithm(it->algorithm);
-            print(it->json ? machine_form(algorithm).dump(2) + "\n" : human(algorithm));
+            if (it->pseudo)
+              print(it->json ? pseudo_json(algorithm).dump(2) + "\n" : pseudo_text(algorithm));
+            else
+              print(it->json ? machine_form(algorithm).dump(2) + "\n" : human(algorithm));
             return exit_code::holds;
           }};
 }

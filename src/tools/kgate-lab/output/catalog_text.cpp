@@ -53,6 +53,21 @@ constexpr citation citations[] = {
     {"Mellor-Crummey & Scott 1991",
      "John M. Mellor-Crummey and Michael L. Scott. Algorithms for scalable synchronization on shared-memory "
      "multiprocessors. ACM Transactions on Computer Systems 9(1):21-65, 1991."},
+    {"Dijkstra 1968",
+     "Edsger W. Dijkstra. Cooperating sequential processes. In F. Genuys, editor, Programming Languages, pages 43-112. "
+     "Academic Press, 1968."},
+    {"Lamport 1974",
+     "Leslie Lamport. A new solution of Dijkstra's concurrent programming problem. Communications of the ACM "
+     "17(8):453-455, 1974."},
+    {"Burns & Lynch 1993",
+     "James E. Burns and Nancy A. Lynch. Bounds on shared memory for mutual exclusion. Information and Computation "
+     "107(2):171-184, 1993."},
+    {"Craig 1993",
+     "Travis S. Craig. Building FIFO and priority-queuing spin locks from atomic swap. University of Washington, "
+     "Technical Report 93-02-02, 1993."},
+    {"Magnusson, Landin & Hagersten 1994",
+     "Peter S. Magnusson, Anders Landin and Erik Hagersten. Queue locks on cache coherent multiprocessors. Proceedings "
+     "of the 8th International Parallel Processing Symposium (IPPS), pages 165-171, 1994."},
     {"this project", "docs/semaphore.md, and the text itself."},
 };
 
@@ -167,6 +182,70 @@ std::vector<std::pair<std::string, int>> labels_of(std::string_view text) {
     at = end + 1;
   }
   return labels;
+}
+
+namespace {
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+bool open_parenthesis(std::string_view text) {
+  return std::count(text.begin(), text.end(), '(') > std::count(text.begin(), text.end(), ')');
+}
+
+/// The statement that begins in this line, on one line, without label, comment and brace.
+std::string whole_statement(const std::vector<std::string>& lines, std::size_t at) {
+  std::string text;
+  do {
+    std::string line = lines[at];
+    if (const std::size_t comment = line.find("//"); comment != std::string::npos) line.resize(comment);
+    const std::size_t from = line.find_first_not_of(' ');
+    if (from != std::string::npos) text += (text.empty() ? "" : " ") + line.substr(from);
+  } while (open_parenthesis(text) && ++at < lines.size());
+  static const std::regex label(R"re(\w+\["[^"]+"\](, )?)re");
+  text = std::regex_replace(text, label, "");
+  text.erase(text.find_last_not_of(" {;") + 1);
+  return text;
+}
+
+}  // namespace
+
+std::vector<labelled_statement> statements_of(std::string_view text) {
+  static const std::regex function(R"re(^  (?:static |inline )*[\w:<>&* ]+ (\w+)\(.*)re");
+  const std::vector<std::string> lines = lines_of(text);
+  std::vector<labelled_statement> all;
+  std::string inside;
+  std::size_t at = 0;
+  const auto labels = labels_of(text);
+  for (const auto& [label, line] : labels) {
+    for (std::smatch found; at < static_cast<std::size_t>(line); ++at)
+      if (std::regex_match(lines[at], found, function)) inside = found[1];
+    const auto index = static_cast<std::size_t>(line) - 1;
+    const std::size_t indent = lines[index].find_first_not_of(' ');
+    all.push_back({inside, label, line, indent < 4 ? 0 : indent / 2 - 2, whole_statement(lines, index)});
+  }
+  return all;
+}
+
+std::string shown_name(const catalog::choice& algorithm, const embedded_source& source) {
+  return text_of(*algorithm.base).empty() ? fmt::format("kgate/algorithms/{}", source.name) : std::string(source.name);
+}
+
+nlohmann::json texts_json(const catalog::choice& algorithm) {
+  auto texts = nlohmann::json::array();
+  for (const embedded_source& source : sources_of(algorithm)) {
+    auto labels = nlohmann::json::array();
+    for (const auto& [label, line] : labels_of(source.text)) labels.push_back({{"label", label}, {"line", line}});
+    texts.push_back({{"file", shown_name(algorithm, source)}, {"text", source.text}, {"labels", labels}});
+  }
+  return texts;
 }
 
 std::vector<std::string> references_of(const catalog::choice& algorithm) {
