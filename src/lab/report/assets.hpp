@@ -16,6 +16,7 @@ struct page_template {
 };
 
 extern const page_template report_template;
+extern const page_template stepper_template;
 extern const page_template viewer_template;
 
 }  // namespace kgate::lab::report

@@ -62,4 +62,10 @@ std::string viewer_page(const nlohmann::json& trace) {
   return page(title, viewer_template, data_element("embedded-trace", trace));
 }
 
+std::string stepper_page(const nlohmann::json& steps) {
+  const std::string title = fmt::format("{}, N = {}, k = {}: step by step", steps.at("algorithm").get<std::string>(),
+                                        steps.at("N").get<int>(), steps.at("k").get<int>());
+  return page(title, stepper_template, data_element("embedded-steps", steps));
+}
+
 }  // namespace kgate::lab::report

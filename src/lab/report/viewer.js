@@ -7,6 +7,7 @@
   const REGIONS = ["remainder", "entry", "doorway", "critical", "exit"];
   let run = null;
   let at = 0;
+  let markText = null;
 
   class Malformed extends Error {}
   const need = (condition, message) => { if (!condition) throw new Malformed(message); };
@@ -53,7 +54,21 @@
         v.values.push(String(s.written));
       }
     });
-    return {...t, n, loop, crashed: t.crashed || [], regions, history: [...history.values()]};
+    const text = t.text || [];
+    need(Array.isArray(text) && text.every(one => one && typeof one.text === "string" && Array.isArray(one.labels)),
+      'The trace is malformed: "text" must be a list of texts with their labels.');
+    return {...t, n, loop, crashed: t.crashed || [], regions, history: [...history.values()], text, places: places(t)};
+  }
+
+  /** For each process the steps at which the label it stands at changes, and the labels; nothing for traces that do not say. */
+  function places(t) {
+    if (!Array.isArray(t.at) || t.at.length !== t.N) return [];
+    const all = t.at.map(label => ({steps: [0], values: [String(label)]}));
+    t.steps.forEach((s, i) => {
+      all[s.process].steps.push(i + 1);
+      all[s.process].values.push(String(s.at));
+    });
+    return all;
   }
 
   /** The value of a variable when s steps are done. */
@@ -145,12 +160,17 @@
     document.querySelector("#variables tbody").replaceChildren(...rows);
   }
 
+  function showText() {
+    if (markText) markText(run.places.map(v => value(v, at)));
+  }
+
   function go(s) {
     if (!run) return;
     at = Math.max(0, Math.min(run.n, Math.trunc(s) || 0));
     showNow();
     showLanes();
     showVariables();
+    showText();
     $("slider").value = at;
     $("number").value = at;
     $("first").disabled = $("back").disabled = at === 0;
@@ -183,6 +203,8 @@
     $("count").textContent = run.n;
     $("slider").max = $("number").max = run.n;
     $("viewer").hidden = false;
+    $("text-section").hidden = run.text.length === 0;
+    markText = run.text.length ? textPanel($("text"), run.text) : null;
     go(0);
   }
 

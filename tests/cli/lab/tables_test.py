@@ -9,7 +9,8 @@ class Tables(LabTest):
     def test_ranges_give_a_table_in_several_forms(self):
         asked = ("check", "am97-chain-cc", "-N", "2-3", "-k", "1-2")
         text = self.lab(HOLDS, *asked)
-        self.assertEqual([line.split()[:3] for line in text.splitlines()],
+        *lines, by = text.splitlines()
+        self.assertEqual([line.split()[:3] for line in lines],
                          [["algorithm", "N", "k"], ["am97-chain-cc", "2", "1"], ["am97-chain-cc", "2", "2"],
                           ["am97-chain-cc", "3", "1"], ["am97-chain-cc", "3", "2"]])
         rows = [line.split(",") for line in self.lab(HOLDS, *asked, "--format", "csv").splitlines()]
@@ -18,6 +19,9 @@ class Tables(LabTest):
         latex = self.lab(HOLDS, *asked, "--format", "latex")
         self.assertRegex(latex, r"(?s)\A\\begin\{tabular\}\{lrrrrrrllll\}.*am97-chain-cc & 3 & 2 & unlimited & 1 & 543 &")
         self.assertEqual(latex.count("\\\\\n"), 5)
+        self.assertRegex(latex.splitlines()[-1], r"^% by kgate-lab \S+ \(\w+\), seed 1, ")
+        self.assertRegex(by, r"^by kgate-lab ")
+        self.assertEqual(rows[0][-7:], ["seed", "threads", "memory_max", "time_max", "version", "commit", "machine"])
         self.refused("check", "am97-chain-cc", "-N", "3-2", "-k", "1", says=["range"])
         self.refused(*asked, "--format", "pdf", says=["text, csv or latex"])
         self.refused("check", "--all", "mcs", "-N", "2", "-k", "1", says=["not both"])
@@ -26,6 +30,20 @@ class Tables(LabTest):
         done = self.run_lab("check", "--all", "-N", "2", "-k", "1", "--property", "k-exclusion", "--time-max", "10s", "--format", "csv")
         listed = [row["id"] for row in self.lab_json(HOLDS, "list")]
         self.assertEqual([line.split(",")[0] for line in done.stdout.splitlines()[1:]], listed)
+
+    def test_a_result_says_what_made_it_and_can_be_repeated(self):
+        asked = ("check", "am97-chain-dsm", "-N", "3", "-k", "2", "--threads", "1", "--time-max", "100s", "--memory-max", "1G")
+        first, again = (self.lab_json(HOLDS, *asked) for _ in range(2))
+        self.assertEqual((first["made_by"]["program"], first["made_by"]["version"]), ("kgate-lab", first["version"]))
+        self.assertTrue({"processor", "processors", "kernel", "compiler"} <= set(first["made_by"]["machine"]))
+        self.assertRegex(first["made_by"]["commit"] or "000000000000", r"^[0-9a-f]{12}$")
+        self.assertEqual((first["seed"], first["threads"], first["memory_max"], first["time_max"]), (1, 1, 1 << 30, 100))
+        for result in (first, again):
+            for timed in ("seconds", "explore_seconds", "audit"):
+                del result[timed]
+        self.assertEqual(first, again)
+        self.assertRegex(self.lab(HOLDS, *asked), r"(?s)\nby kgate-lab \S+ \(\w+\), seed 1, 1\s+thread, at most 1.0 GB\s+and\s+100 s")
+        self.assertEqual(self.lab_json(HOLDS, "rmr", "mcs", "-N", "2", "-k", "1")["made_by"], first["made_by"])
 
     def test_the_graph_has_the_states_and_steps_that_were_counted(self):
         result = self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", "3", "-k", "2", "--graph", "g.aut")

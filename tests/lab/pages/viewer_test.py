@@ -89,6 +89,17 @@ class ViewerTest(unittest.TestCase):
         self.assertEqual(self.at(), json.loads((self.folder / "starved.json").read_text())["loop"])
         self.assertIn("repeat for ever", self.browser.text("#now"))
 
+    def test_the_text_shows_where_everybody_stands(self):
+        self.open("queue.html")
+        here = """return [...document.querySelectorAll("#text tr.here")].map(r => r.cells[0].textContent + r.cells[2].textContent)"""
+        (both,) = self.browser.run(here)
+        self.assertTrue(both.startswith("p0 p1 ") and 'p["1"]' in both, both)
+        self.browser.press("Right", "Right", "Right")
+        marked = self.browser.run(here)
+        self.assertEqual([line.split()[0] for line in marked], ["p1", "p0"])
+        self.assertIn('p["6"]', marked[1])
+        self.picture("viewer-text")
+
     def test_tells_screen_readers(self):
         self.open("starved.html")
         b = self.browser

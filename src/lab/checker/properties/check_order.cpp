@@ -53,7 +53,8 @@ void checking::bounded_waiting(property_result& r) {
   if (found.b >= waiting_bound_max) return undecided(r, "larger bounds are not counted");
   const int passages = program_.options().passages;
   if (passages > 0 && found.b >= passages)
-    undecided(r, fmt::format("with {} passages each nobody can be overtaken more often by the same process", passages));
+    undecided(r, fmt::format("with {} {} each nobody can be overtaken more often by the same process", passages,
+                             passages == 1 ? "passage" : "passages"));
 }
 
 bool checking::fairness_decidable(property_result& r) {

@@ -6,7 +6,9 @@
 namespace kgate::lab {
 
 void checking::exclusion(property_result& r) {
-  by_state(r, explored_.exclusion, fmt::format("more than {} processes are inside", program_.k()));
+  by_state(r, explored_.exclusion,
+           fmt::format("more than {} inside",
+                       program_.k() == 1 ? "1 process is" : fmt::format("{} processes are", program_.k())));
 }
 
 void checking::distinct_names(property_result& r) {

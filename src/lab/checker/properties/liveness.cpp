@@ -11,6 +11,7 @@
 
 #include "lab/checker/graph/components.hpp"
 #include "lab/checker/graph/fair_cycle.hpp"
+#include "lab/checker/properties/outlook.hpp"
 
 namespace kgate::lab {
 
@@ -77,6 +78,13 @@ std::vector<int> cycle_through(const state_graph& g, const question& q, state_id
   return fair_cycle(g, entry, within, q.owed(g.N()), 0, stepping);
 }
 
+/// Whether one state without a step to itself is settled: somebody there owes a step, and takes it out of the state.
+bool passes_through(const state_graph& g, const question& q, state_id s) {
+  bool loops = false;
+  for (int each = 0; each < g.steps(); ++each) loops |= g.next(s, each) == s && q.follows(g, s, each);
+  return !loops && (g.obliged(s) & q.owed(g.N())) != 0;
+}
+
 /// Asks all questions, sharing them out among the threads; of the bad components found keeps the one nearest to the
 /// start.
 liveness_result ask(const state_graph& g, const depths& d, const std::vector<question>& questions, watch& w,
@@ -101,12 +109,8 @@ liveness_result ask(const state_graph& g, const depths& d, const std::vector<que
           [&](state_id s) { return q.in(g, s); }, [&](state_id s, int each) { return q.follows(g, s, each); },
           [&](std::span<const state_id> members, auto&& same) {
             // Most components are one state in which somebody can move: settled without a second look.
-            if (members.size() == 1 && q.what != question::kind::endless_exit) {
-              bool loops = false;
-              for (int each = 0; each < g.steps(); ++each)
-                loops |= g.next(members[0], each) == members[0] && q.follows(g, members[0], each);
-              if (!loops && (g.obliged(members[0]) & q.owed(g.N())) != 0) return true;
-            }
+            if (members.size() == 1 && q.what != question::kind::endless_exit && passes_through(g, q, members[0]))
+              return true;
             const component_facts f = facts_of(g, q, members, same);
             if (!q.bad(g.N(), f.stepping, f.always_obliged)) return true;
             candidate c{~0U, q, no_state, {}, f.stepping};
@@ -142,7 +146,33 @@ liveness_result ask(const state_graph& g, const depths& d, const std::vector<que
   return result;
 }
 
+void mark_bad(const state_graph& g, const question& q, watch& w, std::vector<bool>& marked) {
+  components<state_graph>(g).for_each([&](state_id s) { return q.in(g, s); },
+                                      [&](state_id s, int each) { return q.follows(g, s, each); },
+                                      [&](std::span<const state_id> members, auto&& same) {
+                                        if (members.size() == 1 && passes_through(g, q, members[0])) return true;
+                                        const component_facts f = facts_of(g, q, members, same);
+                                        if (q.bad(g.N(), f.stepping, f.always_obliged))
+                                          for (const state_id s : members) marked[s] = true;
+                                        return true;
+                                      },
+                                      w);
+}
+
 }  // namespace
+
+std::vector<bool> states_of_deadlock(const state_graph& g, process_set crashed, watch& w) {
+  std::vector<bool> marked(g.end(), false);
+  mark_bad(g, {crashed, -1, question::kind::deadlock}, w, marked);
+  return marked;
+}
+
+std::vector<bool> states_of_starvation(const state_graph& g, process_set crashed, watch& w) {
+  std::vector<bool> marked(g.end(), false);
+  for (int p = 0; p < g.N(); ++p)
+    if (!has(crashed, p)) mark_bad(g, {crashed, p, question::kind::starvation}, w, marked);
+  return marked;
+}
 
 std::vector<process_set> sets_up_to(int N, int size) {
   std::vector<process_set> sets;

@@ -253,6 +253,8 @@ nlohmann::json to_json(const trace& t, program& p) {
     return movable;
   };
   j["enabled"] = enabled();
+  auto& at = j["at"] = nlohmann::json::array();
+  for (int q = 0; q < p.N(); ++q) at.push_back(w.local(q).label);
   auto& steps = j["steps"] = nlohmann::json::array();
   for (const int entry : t.schedule) {
     const step_record r = w.step(scheduled_process(entry), scheduled_choice(entry));
@@ -262,6 +264,7 @@ nlohmann::json to_json(const trace& t, program& p) {
     if (r.written) s["written"] = *r.written;
     if (r.after == region::entry && w.local(r.process).waiting) s["past_doorway"] = true;
     s["enabled"] = enabled();
+    s["at"] = w.local(r.process).label;
     steps.push_back(std::move(s));
   }
   return j;

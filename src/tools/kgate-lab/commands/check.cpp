@@ -26,6 +26,7 @@
 #include "tools/kgate-lab/interrupt.hpp"
 #include "tools/kgate-lab/output/catalog_text.hpp"
 #include "tools/kgate-lab/output/output_file.hpp"
+#include "tools/kgate-lab/output/provenance.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 #include "tools/kgate-lab/output/verdict_table.hpp"
@@ -239,6 +240,13 @@ std::string audited(const lab::check_result& r) {
          "\n";
 }
 
+/// Walks of the audit are random, but the same in every check.
+const std::uint64_t seed_of_audit = lab::audit_options{}.seed;
+
+std::string made_by(const lab::check_result& r) {
+  return wrapped(fmt::format("by {}", provenance_text(r.asked.limits, seed_of_audit)), 3, 79) + "\n";
+}
+
 /// The labels of the algorithm's text at which no access was made, in the order of the text.
 std::vector<std::string> labels_not_reached(const plan& p, const lab::check_result& r) {
   std::vector<std::string> missed;
@@ -260,7 +268,7 @@ std::string coverage_text(const plan& p, const lab::check_result& r) {
 }
 
 std::string human(const plan& p, const lab::check_result& r, lab::program& program) {
-  std::string text = heading(r.asked) + verdicts(p, r) + covered(r) + coverage_text(p, r) + audited(r);
+  std::string text = heading(r.asked) + verdicts(p, r) + covered(r) + coverage_text(p, r) + audited(r) + made_by(r);
   for (const std::string& note : p.notes) text += wrapped(fmt::format("note: {}", note), 6, 79) + "\n";
   for (const lab::property_result& one : r.properties) {
     if (!one.counterexample) continue;
@@ -282,6 +290,8 @@ nlohmann::json machine_form(const plan& p, const lab::check_result& r, lab::prog
   j["verdict"] = lab::verdict_id(r);
   j["notes"] = p.notes;
   j["version"] = KGATE_VERSION;
+  j["made_by"] = provenance();
+  j["seed"] = seed_of_audit;
   j["coverage"]["labels_not_reached"] = labels_not_reached(p, r);
   for (auto& one : j["properties"])
     one["promised"] = lab::is_promised(p.of.algorithm, one["name"].get<std::string>(), p.of.N, p.of.k, r.asked.crashes);
@@ -356,7 +366,7 @@ exit_code sweep(const command_options& a) {
             worst == exit_code::violated || code == exit_code::violated ? exit_code::violated : std::max(worst, code);
       }
   if (results.empty()) throw usage_error("no algorithm allows any N and k of these ranges");
-  print(a.json ? list.dump(2) + "\n" : verdict_table(results, format_of(a)));
+  print(a.json ? list.dump(2) + "\n" : verdict_table(results, format_of(a), seed_of_audit));
   return worst;
 }
 

@@ -27,10 +27,12 @@ command add_report(CLI::App& tool);
 command add_new(CLI::App& tool);
 command add_mutate(CLI::App& tool);
 command add_search(CLI::App& tool);
+command add_export(CLI::App& tool);
+command add_step(CLI::App& tool);
 
 /// In the order in which --help shows them.
-inline constexpr command (*commands[])(CLI::App&) = {add_list,       add_explain, add_new,   add_check,
-                                                     add_search,     add_mutate,  add_rmr,   add_space,
-                                                     add_experiment, add_report,  add_replay};
+inline constexpr command (*commands[])(CLI::App&) = {add_list,   add_explain, add_new, add_check, add_search,
+                                                     add_mutate, add_export,  add_rmr, add_space, add_experiment,
+                                                     add_report, add_replay,  add_step};
 
 }  // namespace kgate::tool

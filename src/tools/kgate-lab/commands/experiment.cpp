@@ -16,6 +16,7 @@
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
+#include "tools/kgate-lab/output/provenance.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 
@@ -173,6 +174,7 @@ exit_code one(const command_options& a) {
     nlohmann::json j = lab::to_json(curves);
     j["kind"] = kind;
     j["machine"] = std::move(machine);
+    j["made_by"] = provenance();
     j["observations"] = lab::to_json(lab::observe(curves));
     print(j.dump(2) + "\n");
   } else {
@@ -199,6 +201,7 @@ exit_code scale(const command_options& a) {
     nlohmann::json j{
         {"experiment", a.name}, {"kind", "simulated"}, {"machine", lab::to_json(lab::scaled_costs(base.costs))}};
     j["scale"] = lab::to_json(points);
+    j["made_by"] = provenance();
     print(j.dump(2) + "\n");
     return ended();
   }

@@ -17,6 +17,7 @@
 #include "lab/report/page.hpp"
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
+#include "tools/kgate-lab/output/catalog_text.hpp"
 #include "tools/kgate-lab/output/page_file.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
@@ -178,7 +179,11 @@ exit_code run(const command_options& a) {
   lab::trace part = possible_part(t, program);
   const exit_code code = wrong.empty() ? exit_code::violated : exit_code::undecided;
   if (!wrong.empty()) part.what = fmt::format("this does not show that {} is violated: {}", t.property, wrong);
-  if (page) page->write(lab::report::viewer_page(lab::to_json(part, program)));
+  if (page) {
+    nlohmann::json shown = lab::to_json(part, program);
+    shown["text"] = texts_json(of.algorithm);
+    page->write(lab::report::viewer_page(shown));
+  }
   if (a.json) {
     part.what = t.what;
     nlohmann::json j = lab::to_json(part, program);

@@ -14,6 +14,7 @@
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
+#include "tools/kgate-lab/output/provenance.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 #include "tools/kgate-lab/own_text/text_file.hpp"
@@ -89,7 +90,11 @@ exit_code one(const command_options& a) {
                          : m.exhaustive || a.sample ? exit_code::holds
                                                     : exit_code::undecided;
   if (a.json) {
-    print(lab::to_json(m, of.algorithm, cost.model, formula).dump(2) + "\n");
+    nlohmann::json j = lab::to_json(m, of.algorithm, cost.model, formula);
+    j["made_by"] = provenance();
+    j["memory_max"] = limits.memory_max;
+    j["time_max"] = limits.seconds_max;
+    print(j.dump(2) + "\n");
     return code;
   }
   std::string text = fmt::format("{}  N={} k={}, {}", coloured(of.algorithm.id(), colour::bold), of.N, of.k, a.model);
@@ -119,11 +124,9 @@ exit_code growth(const command_options& a) {
   const lab::cost_model cost{model_of(a.model), !a.ordinary_cache};
   const lab::rmr_growth found = lab::measure_growth(algorithm, cost, options);
   if (a.json) {
-    nlohmann::json j{{"algorithm", algorithm.id()},
-                     {"model", a.model},
-                     {"constant", found.constant},
-                     {"slope", found.slope},
-                     {"deviation", found.deviation}};
+    nlohmann::json j{{"algorithm", algorithm.id()},  {"model", a.model},
+                     {"constant", found.constant},   {"slope", found.slope},
+                     {"deviation", found.deviation}, {"made_by", provenance()}};
     for (const lab::rmr_measurement& m : found.measured)
       j["measured"].push_back(lab::to_json(m, algorithm, cost.model, ""));
     print(j.dump(2) + "\n");
@@ -191,7 +194,8 @@ exit_code everything(const command_options& a) {
   bool within = true;
   for (const lab::rmr_claim_row& row : rows)
     for (const lab::rmr_measurement& m : row.measured) within &= m.within();
-  print(a.json ? nlohmann::json{{"claims", lab::to_json(rows)}}.dump(2) + "\n" : human(rows));
+  print(a.json ? nlohmann::json{{"claims", lab::to_json(rows)}, {"made_by", provenance()}}.dump(2) + "\n"
+               : human(rows));
   if (!within) return exit_code::violated;
   return options.interrupted->load() ? exit_code::undecided : exit_code::holds;
 }

@@ -12,6 +12,7 @@
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
+#include "tools/kgate-lab/output/provenance.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 
@@ -82,7 +83,10 @@ exit_code run(const command_options& a) {
   const std::vector<lab::space_cell> cells = measure(a);
   if (a.json) {
     nlohmann::json all = nlohmann::json::array();
-    for (const lab::space_cell& c : cells) all.push_back(lab::to_json(c));
+    for (const lab::space_cell& c : cells) {
+      all.push_back(lab::to_json(c));
+      all.back()["made_by"] = provenance();
+    }
     print((a.all ? all : all[0]).dump(2) + "\n");
   } else {
     print(human(cells));

@@ -5,7 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
+#include "lab/experiments/this_machine.hpp"
+#include "tools/kgate-lab/output/provenance.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 
 namespace kgate::tool {
@@ -59,6 +62,23 @@ std::string latex_cell(const std::string& text) {
   return out;
 }
 
+/// What a row of a CSV file needs to be understood apart from the rest.
+void add_provenance(std::vector<cells>& rows, const std::vector<lab::check_result>& results, std::uint64_t seed) {
+  const auto append = [](cells& row, std::initializer_list<std::string> more) {
+    row.insert(row.end(), more.begin(), more.end());
+  };
+  append(rows[0], {"seed", "threads", "memory_max", "time_max", "version", "commit", "machine"});
+  const nlohmann::json machine = lab::this_machine();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const lab::run_limits& limits = results[i].asked.limits;
+    append(rows[i + 1],
+           {std::to_string(seed), std::to_string(limits.threads), std::to_string(limits.memory_max),
+            limits.seconds_max > 0 ? fmt::format("{}", limits.seconds_max) : "unlimited", KGATE_VERSION, commit_text(),
+            fmt::format("{}; {}; {}", machine["processor"].get<std::string>(), machine["kernel"].get<std::string>(),
+                        machine["compiler"].get<std::string>())});
+  }
+}
+
 template <class Cell>
 std::string joined(const cells& row, const char* between, Cell&& cell) {
   cells made;
@@ -68,23 +88,25 @@ std::string joined(const cells& row, const char* between, Cell&& cell) {
 
 }  // namespace
 
-std::string verdict_table(const std::vector<lab::check_result>& results, table_format format) {
-  const std::vector<cells> rows = rows_of(results);
+std::string verdict_table(const std::vector<lab::check_result>& results, table_format format, std::uint64_t seed) {
+  std::vector<cells> rows = rows_of(results);
+  const std::string by = fmt::format("by {}\n", provenance_text(results.at(0).asked.limits, seed));
   std::string text;
   switch (format) {
     case table_format::text: {
       table aligned;
       for (const cells& row : rows) aligned.add(row);
-      return aligned.text("");
+      return aligned.text("") + by;
     }
     case table_format::csv:
+      add_provenance(rows, results, seed);
       for (const cells& row : rows) text += joined(row, ",", csv_cell) + "\n";
       return text;
     case table_format::latex:
       text = fmt::format("\\begin{{tabular}}{{lrrrrrr{}}}\n\\hline\n", std::string(rows[0].size() - 7, 'l'));
       for (const cells& row : rows)
         text += joined(row, " & ", latex_cell) + " \\\\\n" + (&row == rows.data() ? "\\hline\n" : "");
-      return text + "\\hline\n\\end{tabular}\n";
+      return text + "\\hline\n\\end{tabular}\n% " + by;
   }
   return text;
 }

@@ -12,7 +12,8 @@ namespace kgate::tool {
 
 enum class table_format { text, csv, latex };
 
-/// One row a check, one column for each property that one of them judged. LaTeX is a tabular, with nothing around it.
-std::string verdict_table(const std::vector<lab::check_result>& results, table_format format);
+/// One row a check, one column for each property that one of them judged; there must be one. LaTeX is a tabular. What
+/// made the results is said in a last line, or, for spreadsheets, in columns.
+std::string verdict_table(const std::vector<lab::check_result>& results, table_format format, std::uint64_t seed);
 
 }  // namespace kgate::tool

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/kgate-lab/output/provenance.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "lab/experiments/this_machine.hpp"
+#include "tools/kgate-lab/output/text.hpp"
+
+namespace kgate::tool {
+
+namespace {
+
+constexpr std::string_view commit = KGATE_COMMIT;
+
+}  // namespace
+
+nlohmann::json provenance() {
+  return {{"program", "kgate-lab"},
+          {"version", KGATE_VERSION},
+          {"commit", commit.empty() ? nlohmann::json() : nlohmann::json(commit)},
+          {"machine", lab::this_machine()}};
+}
+
+std::string commit_text() { return commit.empty() ? "unknown" : std::string(commit); }
+
+std::string provenance_text(const lab::run_limits& limits, std::uint64_t seed) {
+  const nlohmann::json machine = lab::this_machine();
+  return fmt::format("kgate-lab {} ({}), seed {}, {}, at most {}{}; {}, {}", KGATE_VERSION, commit_text(), seed,
+                     count_text(static_cast<unsigned>(limits.threads), "thread", "threads"),
+                     bytes_text(limits.memory_max),
+                     limits.seconds_max > 0 ? fmt::format(" and {} s", limits.seconds_max) : "",
+                     machine["compiler"].get<std::string>(), machine["processor"].get<std::string>());
+}
+
+}  // namespace kgate::tool
