@@ -89,7 +89,7 @@ class Tla(unittest.TestCase):
 
 class Readable(unittest.TestCase):
     def test_equal_processes_share_a_type_and_labels_are_the_papers(self):
-        _, text, _ = export("promela", "am97-chain-dsm", 3, 2, 0)
+        _, text, _ = export("promela", "am97-chain-cc", 3, 2, 0)
         self.assertEqual(text.count("proctype"), 1)
         self.assertRegex(text, r"at_2: /\* 2: fetch_and_add X\.0; remainder \*/")
         _, text, _ = export("promela", "burns-lynch", 3, 1, 0)

@@ -92,7 +92,7 @@ command add_export(CLI::App& tool) {
   one("-N", it->N, "N", "How many processes there are")->required();
   one("-k", it->k, "K", "How many may be inside")->required();
   one("--as", it->language, "promela|tla", "The language: for Spin, or TLA+")->required();
-  one("--passages", it->passages, "M", "Passages of each process; needed where the variables are\nunbounded");
+  one("--passages", it->passages, "M", "Passages of each process; needed where variables are\nunbounded");
   one("--memory", it->memory, "sc|safe", "Atomic registers, or safe ones; default what the\nalgorithm is for");
   o->add_option("--mutate", it->mutations, "Make an error, as for check; may be repeated")
       ->type_name("M")
@@ -105,9 +105,9 @@ command add_export(CLI::App& tool) {
       "one transition more: it counts the initial state.\n"
       "\n"
       "Examples:\n"
-      "  kgate-lab export am97-chain-cc -N 3 -k 2 --as promela > figure3.pml\n"
-      "  kgate-lab export mcs -N 2 -k 1 --as tla > mcs.tla\n"
-      "  kgate-lab export kgate -N 2 -k 1 --passages 2 --as promela > queue.pml\n");
+      "  kgate-lab export am97-chain-cc -N 3 -k 2 --as promela\n"
+      "  kgate-lab export mcs -N 2 -k 1 --as tla\n"
+      "  kgate-lab export kgate -N 2 -k 1 --passages 2 --as promela\n");
   return {o, [it] { return run(*it); }};
 }
 

@@ -440,12 +440,12 @@ command add_step(CLI::App& tool) {
   one("-N", it->N, "N", "How many processes there are")->required();
   one("-k", it->k, "K", "How many may be inside")->required();
   one("--passages", it->passages, "M",
-      "Passages of each process; default unlimited, or 1 where\nthe variables are unbounded");
+      "Passages of each process; default unlimited, or 1\nwhere the variables are unbounded");
   one("--memory", it->memory, "sc|safe", "Atomic registers, or safe ones; default what the\nalgorithm is for");
   o->add_option("--mutate", it->mutations, "Make an error, as for check; may be repeated")
       ->type_name("M")
       ->allow_extra_args(false);
-  one("--html", it->html, "FILE", "Write a page there in which one chooses; for small sizes");
+  one("--html", it->html, "FILE", "Write a page in which one chooses; for small sizes");
   one("--time-max", it->time_max, "D", "For finding out what can still break; default 20s");
   o->footer(
       "In the terminal: a process number lets it step, 'crash 1', 'undo', 'reset',\n"
