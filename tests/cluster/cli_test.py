@@ -222,7 +222,7 @@ class OnAnEnsemble(unittest.TestCase):
             three.start(2)
             env["KGATE_CONNECT_TIMEOUT"] = "20"
             self.until(lambda: self.kgate("run", "--try", "--", "true", env=env).returncode == 0)
-            self.assertEqual(json.loads(self.kgate("status", "--json", env=env).stdout)["gates"][0]["free"], 1)
+            self.until(lambda: json.loads(self.kgate("status", "--json", env=env).stdout)["gates"][0]["free"] == 1)
         finally:
             three.stop()
 
