@@ -113,7 +113,7 @@ std::vector<instance> whole_catalogue() {
     if (!row->native || !row->promise.starvation_free) continue;
     const bool small = row->needs == catalog::registers::safe || row->id == "afek94-bounded";
     const int k = std::min(small ? 1 : 2, row->allowed.k_max);
-    all.push_back({catalog::choice{row, false}, small ? 2 : 3, k});
+    all.push_back({catalog::choice{row, false}, std::min(small ? 2 : 3, row->allowed.N_max), k});
   }
   return all;
 }
