@@ -185,6 +185,14 @@ class TraceFile(LabTest):
         self.assertEqual(done.returncode, lab.FAILED)
         self.assertRegex(done.stderr, r"\Akgate-lab: cannot write '/dev/full': [^\n]+\n\Z")
 
+    def test_tickets_need_no_limit_on_passages(self):
+        limited = self.lab_json(UNDECIDED, "check", "danek10-kfcfs", "-N", "2", "-k", "1", "--property", "starvation-free")
+        self.assertEqual(limited["verdict"], "holds-within-passages")
+        result = self.lab_json(HOLDS, "check", "danek10-kfcfs", "-N", "2", "-k", "1", "--passages", "unlimited")
+        self.assertEqual(verdicts(result), {"k-exclusion": "holds", "deadlock-free": "holds", "starvation-free": "holds"})
+        wrong = self.lab_json(VIOLATED, "check", "danek10-kfcfs", "-N", "2", "-k", "1", "--passages", "unlimited", "--mutate", "drop:25")
+        self.assertEqual(verdicts(wrong)["starvation-free"], "violated")
+
 
 if __name__ == "__main__":
     lab.main()

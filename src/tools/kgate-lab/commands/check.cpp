@@ -21,6 +21,7 @@
 #include "lab/checker/properties/formula.hpp"
 #include "lab/models/models.hpp"
 #include "lab/models/promises.hpp"
+#include "lab/models/ticket_rules.hpp"
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
@@ -100,8 +101,9 @@ int passages_of(const command_options& a, plan& p) {
   }
   if (p.of.algorithm.base->bounded_variables) return 0;
   p.notes.push_back(fmt::format(
-      "the variables of {} are unbounded: one passage of each process was explored; --passages M explores more",
-      p.of.algorithm.id()));
+      "the variables of {} are unbounded: one passage of each process was explored; --passages M explores more{}",
+      p.of.algorithm.id(),
+      lab::ticket_rule_of(p.of.algorithm.id()) == nullptr ? "" : ", --passages unlimited decides progress"));
   return 1;
 }
 
@@ -158,6 +160,46 @@ plan make_plan(const command_options& a) {
     p.notes.push_back(
         fmt::format("{} promises progress only without crashes: --crashes 0 checks that", p.of.algorithm.id()));
   return p;
+}
+
+/// What the search decides that reduces tickets.
+bool by_shifting(std::string_view property) {
+  return property == "k-exclusion" || property == "deadlock-free" || property == "starvation-free";
+}
+
+/// The rule by which tickets are reduced, if nothing is asked for that only the other search can do.
+const lab::ticket_rule* shifting_rule(const command_options& a, plan& p) {
+  const lab::check_request& r = p.request;
+  const lab::ticket_rule* rule = lab::ticket_rule_of(p.of.algorithm.id());
+  if (rule == nullptr || r.of.passages > 0 || r.of.safe_registers || r.symmetry || r.contention > 0 || a.graph ||
+      a.forget_nothing)
+    return nullptr;
+  if (a.properties.empty() && a.formulas.empty()) {
+    p.request.properties.erase(std::remove_if(p.request.properties.begin(), p.request.properties.end(),
+                                              [](const std::string& one) { return !by_shifting(one); }),
+                               p.request.properties.end());
+    p.notes.emplace_back("without a limit on passages the order of entering is not checked");
+  }
+  const bool all = std::all_of(r.properties.begin(), r.properties.end(), by_shifting);
+  return all && !r.properties.empty() ? rule : nullptr;
+}
+
+lab::check_result carry_out_shifted(const lab::ticket_rule& rule, plan& p) {
+  progress_line line;
+  p.request.limits.interrupted = &catch_interrupts();
+  if (line.wanted()) p.request.limits.report = [&line](const lab::progress& now) { line.show(now); };
+  p.notes.push_back(
+      fmt::format("tickets were counted from the least in use, those more than {0} apart as {0} apart; random "
+                  "runs of the text did the same",
+                  rule.window));
+  const lab::shifted_request request{p.request.of, p.request.properties, p.request.crashes, rule, p.request.limits};
+  try {
+    return lab::check_shifted(lab::make_model(p.of.algorithm, p.of.N, p.of.k), request);
+  } catch (const std::bad_alloc&) {
+    return lab::nothing_decided(p.request, "out of memory");
+  } catch (const lab::text_error& e) {
+    return lab::nothing_decided(p.request, e.what());
+  }
 }
 
 lab::check_result carry_out(lab::program& program, plan& p) {
@@ -387,7 +429,8 @@ exit_code run(const command_options& a) {
   lab::program& program = *made;
   if (program.has_invariant() && a.properties.empty() && a.formulas.empty() && !p.request.symmetry)
     p.request.properties.emplace_back("invariant");
-  const lab::check_result result = carry_out(program, p);
+  const lab::ticket_rule* rule = shifting_rule(a, p);
+  const lab::check_result result = rule != nullptr ? carry_out_shifted(*rule, p) : carry_out(program, p);
   print(a.json ? machine_form(p, result, program).dump(2) + "\n" : human(p, result, program));
   if (graph_file && result.complete) {
     lab::explore_options all;
@@ -431,7 +474,8 @@ command add_check(CLI::App& tool) {
   one("--file", it->file, "FILE.hpp", "An algorithm of your own; 'new' writes a first one");
   o->add_flag("--promised", it->promised, "Judge what the algorithm promises, and nothing else");
   one("--passages", it->passages, "M",
-      "Passages of each process, or 'unlimited', which is the\ndefault where the variables are bounded; else 1");
+      "Passages of each process, or 'unlimited', which is the\ndefault where the variables are bounded; else 1. With\n"
+      "tickets that are only compared, 'unlimited' decides\nprogress");
   one("--memory", it->memory, "sc|safe",
       "Atomic registers, or safe ones: a read during a write\nreturns any value; default what the algorithm is for");
   one("--crashes", it->crashes, "F", "Judge progress with at most F crashes; default k-1");

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/checker/properties/shifted_search.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <deque>
+#include <map>
+#include <random>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "lab/checker/graph/graph.hpp"
+#include "lab/checker/model/walker.hpp"
+
+namespace kgate::lab {
+
+namespace {
+
+using position = walker::position;
+
+std::string key_of(const position& at) {
+  std::string key(reinterpret_cast<const char*>(at.values.data()), at.values.size() * sizeof(code));
+  return key.append(reinterpret_cast<const char*>(at.locals.data()), at.locals.size() * sizeof(local_id));
+}
+
+/// A program, its memory, and states of it as plain vectors.
+class reduced_program {
+ public:
+  reduced_program(std::unique_ptr<model> m, int N, int k, const ticket_rule& rule, const mutations& wrong = {})
+      : memory_(m->memory), rule_(rule), program_(std::move(m), N, k, {0, wrong}) {
+    for (int v = 0; v < program_.variables(); ++v) {
+      const std::string& name = program_.variable(v).name;
+      const std::string base = name.substr(0, name.find_first_of(".["));
+      holds_ticket_.push_back(std::find(rule.variables.begin(), rule.variables.end(), base) != rule.variables.end());
+    }
+  }
+
+  program& text() { return program_; }
+  position start() const {
+    return {std::vector<code>(static_cast<std::size_t>(program_.variables()), 0),
+            std::vector<local_id>(static_cast<std::size_t>(program_.N()), 0)};
+  }
+  const local_state& local(const position& at, int p) const {
+    return program_.local(p, at.locals[static_cast<std::size_t>(p)]);
+  }
+  transition look(const position& at, int p) {
+    const int v = local(at, p).variable;
+    return program_.step(p, at.locals[static_cast<std::size_t>(p)], v < 0 ? 0 : at.values[static_cast<std::size_t>(v)]);
+  }
+  bool can_move(const position& at, int p) { return !look(at, p).blocked; }
+  void step(position& at, int p) {
+    const int v = local(at, p).variable;
+    const transition t = look(at, p);
+    if (t.writes) at.values[static_cast<std::size_t>(v)] = t.written;
+    at.locals[static_cast<std::size_t>(p)] = t.next;
+  }
+
+  void reduce(position& at) {
+    shift_.clear();
+    if (rule_.zero_stays) shift_[0] = 0;
+    for (int v = 0; v < program_.variables(); ++v) note(v, at.values[static_cast<std::size_t>(v)]);
+    for (int p = 0; p < program_.N(); ++p)
+      for (local_id s = at.locals[static_cast<std::size_t>(p)]; !program_.local(p, s).starts_passage;
+           s = program_.local(p, s).parent)
+        note(program_.local(p, program_.local(p, s).parent).variable, program_.local(p, s).seen);
+    std::uint64_t before = 0, last = 0;
+    bool first = true;
+    for (auto& [ticket, becomes] : shift_) {
+      becomes = first ? 0 : last + std::min(ticket - before, rule_.window);
+      first = false;
+      before = ticket;
+      last = becomes;
+    }
+    for (int p = 0; p < program_.N(); ++p) {
+      local_id& s = at.locals[static_cast<std::size_t>(p)];
+      s = shifted_local(p, s);
+    }
+    for (int v = 0; v < program_.variables(); ++v) {
+      code& c = at.values[static_cast<std::size_t>(v)];
+      c = shifted(v, c);
+    }
+  }
+
+  /// Whether all processes are about to do the same in both; else what differs.
+  std::string differs(const position& text, const position& reduced) {
+    for (int p = 0; p < program_.N(); ++p) {
+      const local_state& a = local(text, p);
+      const local_state& b = local(reduced, p);
+      if (a.op == b.op && a.label == b.label && a.variable == b.variable && a.where == b.where &&
+          a.waiting == b.waiting && a.name == b.name && can_move(text, p) == can_move(reduced, p))
+        continue;
+      return fmt::format("tickets more than {} apart are told apart: process {} is at label {} where it would be at {}",
+                         rule_.window, p, a.label, b.label);
+    }
+    return "";
+  }
+
+ private:
+  std::optional<std::uint64_t> ticket(int v, code c) const {
+    if (v < 0 || !holds_ticket_[static_cast<std::size_t>(v)]) return std::nullopt;
+    const std::string& bytes = program_.variable(v).values.bytes(c);
+    if (bytes.size() != sizeof(std::uint64_t)) return std::nullopt;
+    const auto value = from_bytes<std::uint64_t>(bytes);
+    if (std::find(rule_.no_tickets.begin(), rule_.no_tickets.end(), value) != rule_.no_tickets.end())
+      return std::nullopt;
+    return value;
+  }
+  void note(int v, code c) {
+    if (const auto value = ticket(v, c)) shift_.try_emplace(*value, 0);
+  }
+  code shifted(int v, code c) {
+    const auto value = ticket(v, c);
+    return value ? memory_.at(v).values.intern(to_bytes(shift_.at(*value))) : c;
+  }
+  /// Where the process stands if all it has observed in its passage were shifted.
+  local_id shifted_local(int p, local_id s) {
+    std::vector<std::pair<int, code>> path;
+    for (; !program_.local(p, s).starts_passage; s = program_.local(p, s).parent)
+      path.emplace_back(program_.local(p, program_.local(p, s).parent).variable, program_.local(p, s).seen);
+    local_id here = 0;
+    for (auto it = path.rbegin(); it != path.rend(); ++it)
+      here = program_.step(p, here, shifted(it->first, it->second)).next;
+    return here;
+  }
+
+  checker_machine::Memory& memory_;
+  const ticket_rule rule_;
+  program program_;
+  std::vector<bool> holds_ticket_;
+  std::map<std::uint64_t, std::uint64_t> shift_;  // the tickets of the state that is reduced, and what they become
+};
+
+/// Random runs of the text beside its reduction.
+std::string audit_reduction(reduced_program& of, int walks, int steps) {
+  std::mt19937 random(1);
+  const int N = of.text().N();
+  for (int i = 0; i < walks; ++i) {
+    position text = of.start(), reduced = of.start();
+    int asleep = -1;
+    for (int j = 0; j < steps; ++j) {
+      if (random() % 64 == 0)
+        asleep = static_cast<int>(random() % static_cast<unsigned>(2 * N));  // half of the time nobody
+      const int p = static_cast<int>(random() % static_cast<unsigned>(N));
+      if (p == asleep || !of.can_move(text, p)) continue;
+      of.step(text, p);
+      of.step(reduced, p);
+      of.reduce(reduced);
+      if (std::string wrong = of.differs(text, reduced); !wrong.empty()) return wrong;
+    }
+  }
+  return "";
+}
+
+using state = std::uint32_t;
+constexpr state nowhere = 0xFFFFFFFF;
+
+class shifted_search {
+ public:
+  shifted_search(std::unique_ptr<model> m, const shifted_request& request)
+      : request_(request),
+        N_(request.of.N),
+        reduced_(std::move(m), N_, request.of.k, request.rule, request.of.wrong),
+        watch_(request.limits) {}
+
+  check_result run() {
+    check_request asked;
+    asked.of = request_.of;
+    asked.properties = request_.properties;
+    asked.crashes = request_.crashes;
+    asked.limits = request_.limits;
+    check_result r = nothing_decided(asked, "");
+    explore();
+    r.states = states_.size();
+    r.transitions = transitions_;
+    r.bytes_per_state = static_cast<double>(bytes_each());
+    r.complete = watch_.why().empty();
+    r.why = watch_.why();
+    r.reached = coverage_of(reduced_.text());
+    const std::string unsound = audit_reduction(reduced_, 10, 1500);
+    for (property_result& one : r.properties) {
+      if (!unsound.empty())
+        one.why = unsound;
+      else
+        judge(one, r.complete);
+    }
+    r.explore_seconds = r.seconds = watch_.seconds();
+    return r;
+  }
+
+ private:
+  void explore() {
+    position first = reduced_.start();
+    reduced_.reduce(first);
+    insert(first, nowhere);
+    for (state s = 0; s < states_.size(); ++s) {
+      if (s % 256 == 0 && watch_.over(states_.size() * bytes_each())) return;
+      if (s % 256 == 0) watch_.report("exploring", states_.size(), states_.size() - s, states_.size() * bytes_each());
+      for (int p = 0; p < N_; ++p) {
+        position at = states_[s];
+        if (!reduced_.can_move(at, p)) continue;
+        reduced_.step(at, p);
+        reduced_.reduce(at);
+        ++transitions_;
+        const state to = insert(at, s);
+        next_[std::size_t{s} * static_cast<std::size_t>(N_) + static_cast<std::size_t>(p)] = to;
+      }
+    }
+  }
+  std::uint64_t bytes_each() const {
+    return 2 * (states_[0].values.size() + states_[0].locals.size()) * sizeof(code) + 4 * static_cast<unsigned>(N_) +
+           128;
+  }
+  state insert(const position& at, state from) {
+    const auto [known, fresh] = numbers_.try_emplace(key_of(at), static_cast<state>(states_.size()));
+    if (fresh) {
+      states_.push_back(at);
+      from_.push_back(from);
+      next_.resize(next_.size() + static_cast<std::size_t>(N_), nowhere);
+    }
+    return known->second;
+  }
+  state next(state s, int p) const {
+    return next_[std::size_t{s} * static_cast<std::size_t>(N_) + static_cast<std::size_t>(p)];
+  }
+  region where(state s, int p) const { return reduced_.local(states_[s], p).where; }
+  /// Fairness obliges it to move in the end.
+  bool obliged(state s, int p) const { return where(s, p) != region::remainder && next(s, p) != nowhere; }
+
+  void judge(property_result& r, bool complete) {
+    if (r.name == "k-exclusion") {
+      for (state s = 0; s < states_.size(); ++s) {
+        int inside = 0;
+        for (int p = 0; p < N_; ++p) inside += where(s, p) == region::critical ? 1 : 0;
+        if (inside > request_.of.k)
+          return violated(r, s, fmt::format("more than {} processes are inside", request_.of.k), true);
+      }
+    }
+    if (!complete) {
+      r.why = watch_.why();
+      return;
+    }
+    r.is = verdict::holds;
+    if (r.name == "k-exclusion") return;
+    for (process_set F = 0; F < (process_set{1} << N_); ++F) {
+      if (std::popcount(F) > request_.crashes) continue;
+      if (r.name == "deadlock-free") {
+        if (const state s = fair_component(F, -1); s != nowhere)
+          return violated(r, s, "a process is in its entry and nobody ever enters", false);
+        continue;
+      }
+      for (int p = 0; p < N_; ++p)
+        if (!has(F, p))
+          if (const state s = fair_component(F, p); s != nowhere)
+            return violated(r, s, fmt::format("process {} stays in its entry for ever", p), false);
+    }
+  }
+
+  void violated(property_result& r, state s, const std::string& what, bool finite) {
+    r.is = verdict::violated;
+    trace t;
+    t.of = request_.of;
+    t.property = r.name;
+    t.what = what;
+    for (; from_[s] != nowhere; s = from_[s])
+      for (int p = 0; p < N_; ++p)
+        if (next(from_[s], p) == s) {
+          t.schedule.push_back(p);
+          break;
+        }
+    std::reverse(t.schedule.begin(), t.schedule.end());
+    if (finite) {
+      r.counterexample = std::move(t);
+    } else {
+      // In the text itself tickets grow round after round, so no state comes back.
+      r.why = fmt::format("{}, from a cycle of states on that {} leads to", what, schedule_text(t.schedule));
+    }
+  }
+
+  /// A state of a fair component in which `victim` stays in its entry; without a victim: in which somebody alive is in
+  /// its entry and nobody enters. Those of F do not move. Tarjan's algorithm, without recursion.
+  state fair_component(process_set F, int victim) {
+    const auto inside = [&](state s) { return victim < 0 || where(s, victim) == region::entry; };
+    const auto edge = [&](state s, int p) {
+      const state t = has(F, p) ? nowhere : next(s, p);
+      if (t == nowhere || !inside(t)) return nowhere;
+      const bool enters = where(s, p) != region::critical && where(t, p) == region::critical;
+      return victim < 0 && enters ? nowhere : t;
+    };
+    const auto count = static_cast<state>(states_.size());
+    std::vector<state> index(count, nowhere), low(count, 0), component(count, nowhere), open;
+    struct frame {
+      state s;
+      int p;
+    };
+    state numbered = 0;
+    for (state root = 0; root < count; ++root) {
+      if (index[root] != nowhere || !inside(root)) continue;
+      std::vector<frame> stack{{root, 0}};
+      index[root] = low[root] = numbered++;
+      open.push_back(root);
+      while (!stack.empty()) {
+        frame& top = stack.back();
+        if (top.p < N_) {
+          const state t = edge(top.s, top.p++);
+          if (t == nowhere) continue;
+          if (index[t] == nowhere) {
+            index[t] = low[t] = numbered++;
+            open.push_back(t);
+            stack.push_back({t, 0});
+          } else if (component[t] == nowhere) {
+            low[top.s] = std::min(low[top.s], index[t]);
+          }
+          continue;
+        }
+        const state s = top.s;
+        stack.pop_back();
+        if (!stack.empty()) low[stack.back().s] = std::min(low[stack.back().s], low[s]);
+        if (low[s] != index[s]) continue;
+        std::vector<state> members;
+        for (;;) {
+          const state t = open.back();
+          open.pop_back();
+          component[t] = s;
+          members.push_back(t);
+          if (t == s) break;
+        }
+        if (is_fair(members, component, s, F, victim, edge)) return s;
+      }
+    }
+    return nowhere;
+  }
+
+  template <class Edge>
+  bool is_fair(const std::vector<state>& members, const std::vector<state>& component, state root, process_set F,
+               int victim, Edge&& edge) const {
+    process_set settled = F;
+    bool somebody = victim >= 0;
+    for (const state s : members)
+      for (int p = 0; p < N_; ++p) {
+        const state t = edge(s, p);
+        if (!obliged(s, p) || (t != nowhere && component[t] == root)) settled |= only(p);
+        somebody |= !has(F, p) && where(s, p) == region::entry;
+      }
+    return somebody && settled == (process_set{1} << N_) - 1;
+  }
+
+  const shifted_request& request_;
+  const int N_;
+  mutable reduced_program reduced_;
+  watch watch_;
+  std::vector<position> states_;
+  std::vector<state> from_, next_;
+  std::unordered_map<std::string, state> numbers_;
+  std::uint64_t transitions_ = 0;
+};
+
+}  // namespace
+
+check_result check_shifted(std::unique_ptr<model> m, const shifted_request& request) {
+  return shifted_search(std::move(m), request).run();
+}
+
+std::string compare_with_reduced(std::unique_ptr<model> m, int N, int k, const ticket_rule& rule, int passages) {
+  reduced_program of(std::move(m), N, k, rule);
+  struct pair {
+    position text, reduced;
+    std::vector<int> begun;
+  };
+  std::unordered_set<std::string> met;
+  std::deque<pair> queue{{of.start(), of.start(), std::vector<int>(static_cast<std::size_t>(N), 0)}};
+  while (!queue.empty()) {
+    const pair here = std::move(queue.front());
+    queue.pop_front();
+    for (int p = 0; p < N; ++p) {
+      const bool starts = of.local(here.text, p).where == region::remainder;
+      if (!of.can_move(here.text, p) || (starts && here.begun[static_cast<std::size_t>(p)] == passages)) continue;
+      pair to = here;
+      if (starts) ++to.begun[static_cast<std::size_t>(p)];
+      of.step(to.text, p);
+      of.step(to.reduced, p);
+      of.reduce(to.reduced);
+      if (std::string wrong = of.differs(to.text, to.reduced); !wrong.empty()) return wrong;
+      std::string key = key_of(to.text) + key_of(to.reduced);
+      for (const int count : to.begun) key += static_cast<char>(count);
+      if (met.insert(std::move(key)).second) queue.push_back(std::move(to));
+    }
+  }
+  return "";
+}
+
+}  // namespace kgate::lab
