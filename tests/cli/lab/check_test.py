@@ -113,12 +113,12 @@ class Defaults(LabTest):
         self.refused(*asked, "--promised", "--property", "fife", says=("--promised", "--property"))
 
     def test_variables_that_grow_without_bound_are_named(self):
-        result = self.lab_json(UNDECIDED, "check", "danek10-kfcfs", "-N", 2, "-k", 1, "--passages", "unlimited", "--memory-max", "40M")
+        result = self.lab_json(UNDECIDED, "check", "choi11", "-N", 2, "-k", 1, "--passages", "unlimited", "--memory-max", "40M")
         self.assertRegex(result["why"], r"memory limit reached; variable \S+ has taken \d+ values so far")
 
     def test_passages_unlimited(self):
         self.assertEqual(self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", 2, "-k", 1, "--passages", "unlimited")["passages"], 0)
-        result = self.lab_json(UNDECIDED, "check", "danek10-kfcfs", "-N", 2, "-k", 1, "--property", "k-exclusion",
+        result = self.lab_json(UNDECIDED, "check", "choi11", "-N", 2, "-k", 1, "--property", "k-exclusion",
                                "--passages", "unlimited", "--memory-max", "2M")
         self.assertEqual(verdicts(result), {"k-exclusion": "undecided"})
 

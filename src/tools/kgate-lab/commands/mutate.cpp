@@ -295,7 +295,7 @@ command add_mutate(CLI::App& tool) {
       "\n"
       "Examples:\n"
       "  kgate-lab mutate mcs -N 2 -k 1\n"
-      "  kgate-lab mutate am97-queue --text\n"
+      "  kgate-lab mutate fa-semaphore --text\n"
       "  kgate-lab mutate am97-chain-cc -N 3 -k 2 --sample 10 --json\n");
   return {o, [it] { return run(*it); }};
 }

@@ -186,9 +186,9 @@ command add_search(CLI::App& tool) {
       "excludes nothing.\n"
       "\n"
       "Examples:\n"
-      "  kgate-lab search choi11-one-update -N 4 -k 3\n"
-      "  kgate-lab search am97-chain-cc -N 8 -k 3 --mutate drop:8 --time-max 10s\n"
-      "  kgate-lab search kgate -N 6 -k 2 --property bounded-waiting:0 --walks 2000\n");
+      "  kgate-lab search choi11-one-update -N 4 -k 3 --property starvation-free\n"
+      "  kgate-lab search am97-chain-cc -N 8 -k 3 --mutate drop:8 --time-max 5s\n"
+      "  kgate-lab search kgate -N 6 -k 2 --property bounded-waiting:0 --walks 500\n");
   return {o, [it] { return run(*it); }};
 }
 
