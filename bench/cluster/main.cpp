@@ -66,8 +66,10 @@ std::string own_name(const char* what) { return std::string("bench-") + what + "
 int grants(const std::string& address, double seconds, int sessions, int k) {
   const std::string name = own_name("grants");
   kgate::cluster_gate owner(address, name, k);
+  kgate::cluster_options patient;
+  patient.connect_timeout = std::chrono::seconds(60);  // a thousand sessions are opened at once
   const double seen = rate(sessions, seconds, [&] {
-    auto gate = std::make_shared<kgate::cluster_gate>(address, name);
+    auto gate = std::make_shared<kgate::cluster_gate>(address, name, 0, patient);
     return [gate](const std::stop_token& stop) { return gate->enter(stop).has_value(); };
   });
   owner.remove(true);
