@@ -243,7 +243,7 @@ class healed_object {
   static constexpr int reads = 4;
 
   [[no_unique_address]] machine::Memory memory_;
-  mutable healing_object<machine, T, K, detail::robust_locks<K>> object_;
+  mutable healing_object<machine, T, K, detail::robust_locks<static_cast<std::size_t>(K)>> object_;
   detail::sleepers sleepers_;
 };
 

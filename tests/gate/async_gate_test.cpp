@@ -153,14 +153,14 @@ TEST(async_gate, with_asio) {
   };
   for (const char name : {'A', 'B', 'C'}) asio::co_spawn(context, work(name), asio::detached);
   asio::cancellation_signal signal;
-  with_asio::async_enter(
-      g, context.get_executor(), 1,
-      asio::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr failure, std::optional<gate::permit> inside) {
-        order += failure && !inside ? 'x' : '?';
-      }));
+  with_asio::async_enter(g, context.get_executor(), 1,
+                         asio::bind_cancellation_slot(signal.slot(), [&](const std::exception_ptr& failure,
+                                                                         const std::optional<gate::permit>& inside) {
+                           order += failure && !inside ? 'x' : '?';
+                         }));
   with_asio::async_enter(
       g, context.get_executor(), 2,
-      [&](const std::exception_ptr& failure, std::optional<gate::permit>) { order += failure ? 'h' : '?'; });
+      [&](const std::exception_ptr& failure, const std::optional<gate::permit>&) { order += failure ? 'h' : '?'; });
   asio::steady_timer later(context, 5ms);
   later.async_wait([&](asio::error_code) {
     signal.emit(asio::cancellation_type::terminal);

@@ -20,12 +20,15 @@ class fixed_array {
   /// Element i is what make(i) returns.
   template <class Make>
   fixed_array(std::size_t size, Make&& make) : items_(std::allocator<T>{}.allocate(size)) {
-    try {
-      for (; size_ < size; ++size_) ::new (static_cast<void*>(items_ + size_)) T(make(size_));
-    } catch (...) {
-      destroy(size);
-      throw;
-    }
+    struct undo {
+      fixed_array* unfinished;
+      std::size_t capacity;
+      ~undo() {
+        if (unfinished != nullptr) unfinished->destroy(capacity);
+      }
+    } on_exception{this, size};
+    for (; size_ < size; ++size_) ::new (static_cast<void*>(items_ + size_)) T(make(size_));
+    on_exception.unfinished = nullptr;
     capacity_ = size;
   }
   fixed_array(const fixed_array&) = delete;

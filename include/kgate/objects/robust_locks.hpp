@@ -64,7 +64,7 @@ class robust_locks {
 
  private:
   static void check(int error) {
-    if (error != 0) throw std::system_error(error, std::generic_category(), "robust lock");
+    if (error != 0) throw_or_stop<std::system_error>(error, std::generic_category(), "robust lock");
   }
 
   pthread_mutex_t locks_[Count];

@@ -85,8 +85,8 @@ class block_layout {
   std::size_t k_;
 };
 
-template <class V, int K, std::size_t count>
-using local_array = std::conditional_t<K == at_runtime, std::vector<V>, std::array<V, count>>;
+template <class V, int K, auto count>
+using local_array = std::conditional_t<K == at_runtime, std::vector<V>, std::array<V, static_cast<std::size_t>(count)>>;
 
 /// The content of a version, copied, and the operations announced that it has not seen.
 template <Sequential T, int K>

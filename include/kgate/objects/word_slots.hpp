@@ -83,7 +83,8 @@ class basic_word_slots {
   static constexpr std::size_t words = (static_cast<std::size_t>(Max) + bits - 1) / bits;
 
   static int checked(std::ptrdiff_t k) {
-    if (k < 1 || k > max()) throw std::invalid_argument("word_slots: k must be 1.." + std::to_string(Max));
+    if (k < 1 || k > max())
+      detail::throw_or_stop<std::invalid_argument>("word_slots: k must be 1.." + std::to_string(Max));
     return static_cast<int>(k);
   }
   int names_in_word(std::size_t i) const { return std::clamp(k_ - static_cast<int>(i) * bits, 0, bits); }
