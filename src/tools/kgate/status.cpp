@@ -209,7 +209,8 @@ int status(const request& options) {
   if (options.json)
     print_json(document);
   else if (gates.empty())
-    complain("no gates in " + directory_of(options) + "; `kgate run -n NAME -k K -- COMMAND` creates one");
+    complain("no gates in " + directory_of(options) + "; `kgate run" + gate_arguments(options, "NAME") +
+             " -k K -- COMMAND` creates one");
   else
     print(out);
   return failures == 0 ? exit_ok : exit_failed;

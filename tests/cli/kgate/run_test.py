@@ -154,21 +154,29 @@ class Run(Case):
 
 class Order(Case):
     def test_fifty_waiters_are_served_in_order(self):
+        self.served_in_order(50)
+
+    def test_waiters_that_become_their_commands_are_served_in_order(self):
+        # Each learns of the end of the one before it by the kernel's event alone.
+        self.served_in_order(30, "--exec")
+
+    def served_in_order(self, count, *options):
         log = os.path.join(self.dir, "log")
         go = os.path.join(self.dir, "go")
         os.mkfifo(go)
-        holder = self.start("run", "--", "sh", "-c", f"read line < {go}")
+        holder = self.start("run", *options, "--", "sh", "-c", f"read line < {go}")
         self.until(lambda: len(self.holders()) == 1)
-        for i in range(50):
-            self.start("run", "--", "sh", "-c", f"echo {i} >> {log}")
+        for i in range(count):
+            self.start("run", *options, "--", "sh", "-c", f"echo {i} >> {log}")
             self.until(lambda: len(self.gate()["waiters"]) == i + 1)
         with open(go, "w", encoding="ascii") as out:
             out.write("go\n")
         for process in self.started:
             self.assertEqual(process.wait(60), 0)
         with open(log, encoding="ascii") as lines:
-            self.assertEqual([int(line) for line in lines], list(range(50)))
+            self.assertEqual([int(line) for line in lines], list(range(count)))
         self.assertEqual(holder.returncode, 0)
+        self.assertEqual(self.gate()["healed"], 0)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,13 @@ class Usage(Case):
         self.assertEqual((done.returncode, done.stdout), (code, ""), f"{words} {done.stderr}")
         self.assertIn(says, done.stderr, words)
 
+    def test_the_hint_without_gates_keeps_the_directory(self):
+        empty = os.path.join(self.dir, "empty")
+        os.mkdir(empty)
+        done = self.run_kgate("status", "--dir", empty)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn(f"`kgate run -n NAME --dir {empty} -k K -- COMMAND` creates one", done.stderr)
+
     def test_nothing_is_passed_over(self):
         self.refused("run", "-n", "", "--", "true", says="--name wants 1 to 64 of")
         self.refused("run", "--dir", "", "--", "true", says="--dir wants a directory")
