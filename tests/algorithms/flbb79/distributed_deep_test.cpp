@@ -15,7 +15,7 @@ TEST(Distributed, TheQueueSimulatesItsSupervisorN4l1k1) {
 /// Two places and k = 2, which takes five processes: more states than memory holds, so the first of them by breadth.
 /// Nothing is wrong in them, and the state is distributed and handed over in many.
 TEST(Distributed, SimulatesItsSupervisorWithOneCrashInTheFirstStatesN5l2k2) {
-  const auto seen = simulation_search<bucket_system<>, whole_messages, 5>(2, 2).run(1, 30'000'000);
+  const auto seen = simulation_search<bucket_system<>, whole_messages, 5>(2, 2).run(1, 3'000'000);
   std::cout << "N = 5, l = 2, k = 2, not all: " << seen.states << " states, " << seen.distributed
             << " of them with the state distributed, " << seen.distributed_stages << " supervisor steps from there, "
             << seen.handed_over << " hand-overs\n";
