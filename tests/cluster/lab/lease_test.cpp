@@ -49,10 +49,6 @@ TEST(cluster_leases, a_gate_that_shrinks) {
   holds({.hosts = 1, .jobs = 1, .direct = 1, .resize = 1, .k = 2, .passages = 1});
 }
 
-TEST(cluster_leases, a_gate_that_is_removed) {
-  holds({.hosts = 1, .jobs = 2, .direct = 1, .resize = -1, .k = 1, .passages = 1});
-}
-
 constexpr lease_scripts a_death{.hosts = 1, .jobs = 2, .k = 1, .passages = 2, .deaths = 1, .idles = false};
 constexpr lease_scripts an_expiry{.hosts = 1, .jobs = 2, .k = 1, .passages = 1, .expiries = 1};
 constexpr lease_scripts insisting{.hosts = 1, .jobs = 1, .direct = 1, .k = 1, .idles = false, .insists = true};
