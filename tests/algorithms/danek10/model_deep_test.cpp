@@ -17,7 +17,6 @@ TEST(danek10_deep, fife_N3k2_two_passages) { holds({"danek10-fife", 3, 2, 2}, wi
 TEST(danek10_deep, fife_N4k2_one_passage) { holds({"danek10-fife", 4, 2, 1}, {"k-exclusion", "fife"}); }
 TEST(danek10_deep, reset_N3k1_two_passages) { holds({"danek10-reset", 3, 1, 2}, with_fife); }
 TEST(danek10_deep, reset_N3k2_two_passages) { holds({"danek10-reset", 3, 2, 2}, with_fife); }
-TEST(danek10_deep, reset_N4k2_one_passage) { holds({"danek10-reset", 4, 2, 1}, {"k-exclusion", "fife"}); }
 TEST(danek10_deep, nonatomic_on_safe_registers_N3k2_one_passage) {
   holds({"danek10-nonatomic", 3, 2, 1, true}, with_fife);
 }
