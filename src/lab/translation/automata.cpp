@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,8 +40,9 @@ std::string identifier(const std::string& text) {
   return name;
 }
 
+/// As Promela's largest type has it: what does not fit is numbered like a value that is no number.
 std::optional<long> number_in(const std::string& text) {
-  long value = 0;
+  std::int32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
