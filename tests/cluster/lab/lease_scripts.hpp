@@ -311,6 +311,15 @@ class leased_hosts {
       one.is = seated ? simulated_host::local_slot::seat : simulated_host::local_slot::out;
     p.enter_critical(0);  // it waits for jobs, which may never come: that is no deadlock
     Lessor<simulated_host>(client, {what_.k, 0}).serve();
+    p.live(55);
+    world_.E.rmw_seeing(
+        p["turn away"],
+        [host](host_world w) {
+          w.host[host].closed = 1;
+          w.host[host].forget(the_lessor);
+          return w;
+        },
+        [](const host_world&) { return 0; });
   }
   void begin(Process& p, unsigned host) const {
     world_.E.rmw_seeing(

@@ -8,7 +8,6 @@
 #include "mutants/any_epoch.hpp"
 #include "mutants/any_time.hpp"
 #include "mutants/early_end.hpp"
-#include "mutants/forgotten_slots.hpp"
 #include "mutants/keeps_slots.hpp"
 #include "mutants/lost_seats.hpp"
 #include "mutants/no_withdrawal.hpp"
@@ -49,6 +48,10 @@ TEST(cluster_leases, a_gate_that_shrinks) {
   holds({.hosts = 1, .jobs = 1, .direct = 1, .resize = 1, .k = 2, .passages = 1});
 }
 
+TEST(cluster_leases, a_gate_that_is_removed) {
+  holds({.hosts = 1, .jobs = 2, .direct = 1, .resize = -1, .k = 1, .passages = 1});
+}
+
 constexpr lease_scripts a_death{.hosts = 1, .jobs = 2, .k = 1, .passages = 2, .deaths = 1, .idles = false};
 constexpr lease_scripts an_expiry{.hosts = 1, .jobs = 2, .k = 1, .passages = 1, .expiries = 1};
 constexpr lease_scripts insisting{.hosts = 1, .jobs = 1, .direct = 1, .k = 1, .idles = false, .insists = true};
@@ -83,9 +86,6 @@ TEST(cluster_lease_mutants, slots_kept_though_others_wait) {
 }
 TEST(cluster_lease_mutants, a_reading_that_is_out_of_date) {
   caught<wrong::old_reading::lessor, leased_passage>(insisting, "violated");
-}
-TEST(cluster_lease_mutants, local_slots_forgotten_after_a_loss) {
-  caught<wrong::forgotten_slots::lessor, leased_passage>(an_expiry, "violated");
 }
 TEST(cluster_lease_mutants, waiting_for_a_lessor_that_has_ended) {
   caught<lessor, wrong::waits_for_ever::leased_passage>(a_death, "violated");
