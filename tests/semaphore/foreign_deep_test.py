@@ -15,8 +15,9 @@ SOURCE = Path()
 GTEST = Path("/usr/src/googletest/googletest")
 TESTS = ("semaphore/semaphore_test.cpp", "semaphore/stress_test.cpp", "semaphore/slots_test.cpp", "semaphore/async_stress_test.cpp",
          "semaphore/acquire_event_test.cpp", "semaphore/edges_test.cpp", "objects/stress_test.cpp")
-# What the emulator makes of a thread's own processor time and of signals to threads is not what these ask for.
-LEFT_OUT = "-*DeathTest*:*ProcessorTime*"
+# What the emulator makes of a thread's own processor time and of signals to threads is not what these ask for; and where it knows no
+# robust locks (riscv64) nothing that heals by them can be made.
+LEFT_OUT = "-*DeathTest*:*ProcessorTime*:*NamesThatHeal*"
 
 
 class Foreign(unittest.TestCase):
