@@ -71,8 +71,8 @@ TEST(ShiftedSearch, WhereNothingGrowsItAgreesWithCheck) {
     const check_result mine = shifted(id, N, k, crashes, ticket_rule{});
     program p(make_model(find_algorithm(id), N, k), N, k, {});
     check_request request;
-    request.of = mine.asked.of;
-    request.properties = mine.asked.properties;
+    request.of = mine.request.of;
+    request.properties = mine.request.properties;
     request.crashes = crashes;
     const check_result other = check(p, request);
     EXPECT_EQ(mine.states, other.states) << id;

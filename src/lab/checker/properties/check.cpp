@@ -48,7 +48,7 @@ check_result checking::run() {
     if (wants(one.id)) judge(one);
   for (const std::string& name : request_.properties)
     if (parse_formula_property(name)) judge(property{.id = name, .says = "", .source = "", .decided = ""});
-  result_.asked = request_;
+  result_.request = request_;
   result_.states = explored_.states;
   result_.transitions = explored_.transitions;
   result_.orbit_states = explored_.orbit_states;
@@ -182,7 +182,7 @@ bool checking::linked() {
 
 check_result nothing_decided(const check_request& request, const std::string& why) {
   check_result r;
-  r.asked = request;
+  r.request = request;
   r.why = why;
   for (const std::string& name : request.properties) {
     property_result& one = r.properties.emplace_back();

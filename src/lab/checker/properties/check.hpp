@@ -41,7 +41,7 @@ struct check_request {
 };
 
 struct check_result {
-  check_request asked;
+  check_request request;
   std::uint64_t states = 0;
   std::uint64_t transitions = 0;
   std::uint64_t orbit_states = 0;

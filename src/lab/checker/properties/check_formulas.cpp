@@ -8,13 +8,13 @@
 namespace kgate::lab {
 
 void checking::formula(property_result& r) {
-  const formula_property asked = *parse_formula_property(r.name);
-  const temporal_formula f(asked.formula, program_);
+  const formula_property wanted = *parse_formula_property(r.name);
+  const temporal_formula f(wanted.formula, program_);
   if (!explored_.complete) return undecided(r, explored_.why);
   if (request_.symmetry) return undecided(r, "formulas name processes: decide them without symmetry");
   if (!linked()) return undecided(r, watch_.why());
   const formula_result found =
-      find_violation(explored_, *graph_, f, asked.fairness, request_.crashes, request_.limits, watch_);
+      find_violation(explored_, *graph_, f, wanted.fairness, request_.crashes, request_.limits, watch_);
   if (!found.found) {
     if (!found.complete) return undecided(r, watch_.why());
     r.is = verdict::holds;

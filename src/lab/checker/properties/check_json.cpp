@@ -6,14 +6,14 @@
 namespace kgate::lab {
 
 nlohmann::json to_json(const check_result& r, program& p) {
-  nlohmann::json j{{"algorithm", r.asked.of.algorithm},
-                   {"N", r.asked.of.N},
-                   {"k", r.asked.of.k},
-                   {"passages", r.asked.of.passages},
-                   {"memory", r.asked.of.safe_registers ? "safe" : "sc"},
-                   {"crashes", r.asked.crashes},
-                   {"symmetry", r.asked.symmetry},
-                   {"threads", r.asked.limits.threads},
+  nlohmann::json j{{"algorithm", r.request.of.algorithm},
+                   {"N", r.request.of.N},
+                   {"k", r.request.of.k},
+                   {"passages", r.request.of.passages},
+                   {"memory", r.request.of.safe_registers ? "safe" : "sc"},
+                   {"crashes", r.request.crashes},
+                   {"symmetry", r.request.symmetry},
+                   {"threads", r.request.limits.threads},
                    {"states", r.states},
                    {"transitions", r.transitions},
                    {"seconds", r.seconds},
@@ -24,13 +24,13 @@ nlohmann::json to_json(const check_result& r, program& p) {
                 {"steps", r.audit.steps},
                 {"passages", r.audit.passages},
                 {"seconds", r.audit.seconds},
-                {"share", r.asked.audit_share}};
+                {"share", r.request.audit_share}};
   j["coverage"] = to_json(r.reached);
-  if (r.asked.contention > 0) j["contention"] = r.asked.contention;
-  if (r.asked.symmetry) j["orbit_states"] = r.orbit_states;
+  if (r.request.contention > 0) j["contention"] = r.request.contention;
+  if (r.request.symmetry) j["orbit_states"] = r.orbit_states;
   if (!r.why.empty()) j["why"] = r.why;
   auto& wrong = j["mutations"] = nlohmann::json::array();
-  for (const mutation& m : r.asked.of.wrong) wrong.push_back(m.text());
+  for (const mutation& m : r.request.of.wrong) wrong.push_back(m.text());
   auto& properties = j["properties"] = nlohmann::json::array();
   for (const property_result& one : r.properties) {
     nlohmann::json q{{"name", one.name}, {"verdict", verdict_id(one)}};

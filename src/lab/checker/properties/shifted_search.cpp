@@ -165,12 +165,12 @@ class shifted_search {
         watch_(request.limits) {}
 
   check_result run() {
-    check_request asked;
-    asked.of = request_.of;
-    asked.properties = request_.properties;
-    asked.crashes = request_.crashes;
-    asked.limits = request_.limits;
-    check_result r = nothing_decided(asked, "");
+    check_request request;
+    request.of = request_.of;
+    request.properties = request_.properties;
+    request.crashes = request_.crashes;
+    request.limits = request_.limits;
+    check_result r = nothing_decided(request, "");
     explore();
     r.states = states_.size();
     r.transitions = transitions_;

@@ -19,8 +19,8 @@ process_set able(walker& w, int N) {
 
 }  // namespace
 
-std::string judge_formula(const trace& t, const formula_property& asked, program& p) {
-  const temporal_formula formula(asked.formula, p);
+std::string judge_formula(const trace& t, const formula_property& wanted, program& p) {
+  const temporal_formula formula(wanted.formula, p);
   process_set crashed = 0;
   for (const int q : t.crashed) crashed |= only(q);
   walker w(p);
@@ -44,9 +44,9 @@ std::string judge_formula(const trace& t, const formula_property& asked, program
     w.step(mover, scheduled_choice(t.schedule[i]));
   }
   if (w.here() != start) return "the loop does not lead back to where it starts";
-  const process_set owed = asked.fairness == fairness_kind::none     ? 0
-                           : asked.fairness == fairness_kind::strong ? sometimes
-                                                                     : always;
+  const process_set owed = wanted.fairness == fairness_kind::none     ? 0
+                           : wanted.fairness == fairness_kind::strong ? sometimes
+                                                                      : always;
   for (int q = 0; q < p.N(); ++q)
     if (has(owed & ~crashed & ~stepping, q)) return fmt::format("the run is unfair to process {}", q);
   if (formula.true_of(valuations, std::min(loop, valuations.size() - 1))) return "the formula is true of this run";

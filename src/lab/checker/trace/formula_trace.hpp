@@ -11,6 +11,6 @@
 namespace kgate::lab {
 
 /// Empty if the run is as fair as is asked for and the formula is false of it, else what is wrong.
-std::string judge_formula(const trace& t, const formula_property& asked, program& p);
+std::string judge_formula(const trace& t, const formula_property& wanted, program& p);
 
 }  // namespace kgate::lab

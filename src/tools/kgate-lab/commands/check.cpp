@@ -250,7 +250,7 @@ std::string verdicts(const plan& p, const lab::check_result& r) {
   for (const lab::property_result& one : r.properties) {
     std::vector<std::string> remarks;
     if (one.is == lab::verdict::violated && lab::find_property(one.name) != nullptr &&
-        !lab::is_promised(p.of.algorithm, one.name, p.of.N, p.of.k, r.asked.crashes))
+        !lab::is_promised(p.of.algorithm, one.name, p.of.N, p.of.k, r.request.crashes))
       remarks.emplace_back("not promised");
     if (!one.why.empty()) remarks.push_back(one.why);
     for (const auto& [name, value] : one.figures)
@@ -267,7 +267,7 @@ std::string covered(const lab::check_result& r) {
   std::string text = r.complete ? "" : fmt::format("{}: what was explored until then: ", r.why);
   text += fmt::format("{}, {}", count_text(r.states, "state", "states"),
                       count_text(r.transitions, "transition", "transitions"));
-  if (r.asked.symmetry) text += fmt::format(" (they stand for {} states)", grouped(r.orbit_states));
+  if (r.request.symmetry) text += fmt::format(" (they stand for {} states)", grouped(r.orbit_states));
   text += fmt::format(", {:.1f} bytes a state, {:.2f} s", r.bytes_per_state, r.seconds);
   return wrapped(text, 0, 79) + "\n";
 }
@@ -277,7 +277,7 @@ std::string audited(const lab::check_result& r) {
   return wrapped(fmt::format("audit: {} of {} agree with the text, {:.2f} s ({:.0f} % of the time, or four runs)",
                              count_text(r.audit.steps, "step", "steps"),
                              count_text(r.audit.walks, "random run", "random runs"), r.audit.seconds,
-                             r.asked.audit_share * 100),
+                             r.request.audit_share * 100),
                  7, 79) +
          "\n";
 }
@@ -286,7 +286,7 @@ std::string audited(const lab::check_result& r) {
 const std::uint64_t seed_of_audit = lab::audit_options{}.seed;
 
 std::string made_by(const lab::check_result& r) {
-  return wrapped(fmt::format("by {}", provenance_text(r.asked.limits, seed_of_audit)), 3, 79) + "\n";
+  return wrapped(fmt::format("by {}", provenance_text(r.request.limits, seed_of_audit)), 3, 79) + "\n";
 }
 
 /// The labels of the algorithm's text at which no access was made, in the order of the text.
@@ -310,7 +310,7 @@ std::string coverage_text(const plan& p, const lab::check_result& r) {
 }
 
 std::string human(const plan& p, const lab::check_result& r, lab::program& program) {
-  std::string text = heading(r.asked) + verdicts(p, r) + covered(r) + coverage_text(p, r) + audited(r) + made_by(r);
+  std::string text = heading(r.request) + verdicts(p, r) + covered(r) + coverage_text(p, r) + audited(r) + made_by(r);
   for (const std::string& note : p.notes) text += wrapped(fmt::format("note: {}", note), 6, 79) + "\n";
   for (const lab::property_result& one : r.properties) {
     if (!one.counterexample) continue;
@@ -327,8 +327,8 @@ std::string human(const plan& p, const lab::check_result& r, lab::program& progr
 
 nlohmann::json machine_form(const plan& p, const lab::check_result& r, lab::program& program) {
   nlohmann::json j = lab::to_json(r, program);
-  j["memory_max"] = r.asked.limits.memory_max;
-  j["time_max"] = r.asked.limits.seconds_max;
+  j["memory_max"] = r.request.limits.memory_max;
+  j["time_max"] = r.request.limits.seconds_max;
   j["verdict"] = lab::verdict_id(r);
   j["notes"] = p.notes;
   j["version"] = KGATE_VERSION;
@@ -336,7 +336,8 @@ nlohmann::json machine_form(const plan& p, const lab::check_result& r, lab::prog
   j["seed"] = seed_of_audit;
   j["coverage"]["labels_not_reached"] = labels_not_reached(p, r);
   for (auto& one : j["properties"])
-    one["promised"] = lab::is_promised(p.of.algorithm, one["name"].get<std::string>(), p.of.N, p.of.k, r.asked.crashes);
+    one["promised"] =
+        lab::is_promised(p.of.algorithm, one["name"].get<std::string>(), p.of.N, p.of.k, r.request.crashes);
   return j;
 }
 

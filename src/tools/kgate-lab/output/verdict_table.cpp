@@ -26,11 +26,11 @@ std::vector<cells> rows_of(const std::vector<lab::check_result>& results) {
         head.push_back(one.name);
   std::vector<cells> all{head};
   for (const lab::check_result& r : results) {
-    cells row{r.asked.of.algorithm,
-              std::to_string(r.asked.of.N),
-              std::to_string(r.asked.of.k),
-              r.asked.of.passages == 0 ? "unlimited" : std::to_string(r.asked.of.passages),
-              std::to_string(r.asked.crashes),
+    cells row{r.request.of.algorithm,
+              std::to_string(r.request.of.N),
+              std::to_string(r.request.of.k),
+              r.request.of.passages == 0 ? "unlimited" : std::to_string(r.request.of.passages),
+              std::to_string(r.request.crashes),
               fmt::format("{}{}", r.complete ? "" : ">=", r.states),
               fmt::format("{}{}", r.complete ? "" : ">=", r.transitions)};
     row.resize(head.size());
@@ -70,7 +70,7 @@ void add_provenance(std::vector<cells>& rows, const std::vector<lab::check_resul
   append(rows[0], {"seed", "threads", "memory_max", "time_max", "version", "commit", "machine"});
   const nlohmann::json machine = lab::this_machine();
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const lab::run_limits& limits = results[i].asked.limits;
+    const lab::run_limits& limits = results[i].request.limits;
     append(rows[i + 1],
            {std::to_string(seed), std::to_string(limits.threads), std::to_string(limits.memory_max),
             limits.seconds_max > 0 ? fmt::format("{}", limits.seconds_max) : "unlimited", KGATE_VERSION, commit_text(),
@@ -90,7 +90,7 @@ std::string joined(const cells& row, const char* between, Cell&& cell) {
 
 std::string verdict_table(const std::vector<lab::check_result>& results, table_format format, std::uint64_t seed) {
   std::vector<cells> rows = rows_of(results);
-  const std::string by = fmt::format("by {}\n", provenance_text(results.at(0).asked.limits, seed));
+  const std::string by = fmt::format("by {}\n", provenance_text(results.at(0).request.limits, seed));
   std::string text;
   switch (format) {
     case table_format::text: {
