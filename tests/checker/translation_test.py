@@ -64,7 +64,7 @@ class Spin(unittest.TestCase):
     def test_an_error_is_found_there_too(self):
         _, text, _ = export("promela", "am97-chain-cc", 3, 2, 0, "--mutate", "drop:5")
         self.assertIn("assertion violated (inside<=2)", self.pan(text))
-        _, text, _ = export("promela", "am97-chain-cc", 3, 2, 0, "--mutate", "drop:7")
+        _, text, _ = export("promela", "am97-chain-cc", 3, 2, 0, "--mutate", "drop:8")
         self.assertIn("invalid end state", self.pan(text))
 
 

@@ -9,7 +9,9 @@ SECONDS_EACH = "15s"
 # "*" stands for all.
 FLAGS = ("2", "5", "7", "12")  # calls of label and scan, whose accesses have labels of their own, and a live
 NOT_REACHED = {
-    "danek10-kfcfs": ("22", "23"),  # shaded in figure 2: of the variant with capture
+    "danek10-kfcfs": ("22", "23", "15c", "25t"),  # shaded in figure 2: of the variant with capture; of danek10-reset
+    "danek10-fife": ("15c", "25t"),  # of danek10-reset, which reaches them
+    "flbb79-bank-buffer": ("1", "3"), "flbb79-bank-numbers": ("1", "3"),  # calls of the lock, whose accesses have labels
     "danek10-nonatomic": ("F1", "F2"),  # fences: no access
     "afek94-fife": FLAGS, "afek94-bounded": FLAGS, "afek94-as-printed": FLAGS,
     "flbb79-bounded-printed-order": ("E",),  # nobody gets as far as its exit: that is the error

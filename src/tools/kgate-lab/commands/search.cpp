@@ -166,7 +166,7 @@ command add_search(CLI::App& tool) {
   one("ALGO", it->algorithm, "", "The algorithm's id, as 'list' shows it, or a FILE.hpp")->required();
   one("-N", it->N, "N", "How many processes there are")->required();
   one("-k", it->k, "K", "How many may be inside")->required();
-  o->add_option("--property", it->properties, "What to look for, may be repeated; else what is promised")
+  o->add_option("--property", it->properties, "What to look for, repeatable; else what is promised")
       ->type_name("P")
       ->allow_extra_args(false);
   one("--crashes", it->crashes, "F", "At most F crashes; default what progress is promised for");
