@@ -2,10 +2,10 @@
 // Gates between machines, measured on an ensemble that runs: bench/cluster/run starts one, and reads what this prints.
 //
 //   bench_cluster grants ADDRESS SECONDS SESSIONS K   sessions that enter and leave: grants/s
-//   bench_cluster floor ADDRESS SECONDS SESSIONS      each creates an ephemeral, sequential node and deletes it: pairs/s
+//   bench_cluster floor ADDRESS SECONDS SESSIONS      each creates and deletes an ephemeral, sequential node: pairs/s
 //   bench_cluster hand-over ADDRESS ROUNDS            from the beginning of a release until the next one is inside, ms
-//   bench_cluster await ADDRESS NAME                  waits for a slot: a line when it is queued, and the time when inside
-//   bench_cluster leased ADDRESS NAME SECONDS N       N processes that enter and leave by the lease of this host: grants/s
+//   bench_cluster await ADDRESS NAME                  waits for a slot: a line when queued, the time when inside
+//   bench_cluster leased ADDRESS NAME SECONDS N       N processes that pass by the lease of this host: grants/s
 //   bench_cluster local DIRECTORY K SECONDS N         the same at a gate of this machine, in strict order
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -12,8 +12,8 @@
 ///
 /// One session for each host leases slots of the gate as its jobs need them, lends them to the jobs through a gate of
 /// that machine, and gives them back when they are idle or when others wait. Order is first come, first served among
-/// the jobs of a host; between hosts it is bounded (docs/cluster.md). All users of a gate, with leases or without, share
-/// its slots. As with kgate::cluster_gate a permit can be lost, here with the session of the lease.
+/// the jobs of a host; between hosts it is bounded (docs/cluster.md). All users of a gate, with leases or without,
+/// share its slots. As with kgate::cluster_gate a permit can be lost, here with the session of the lease.
 /// algorithms/cluster_lease.hpp has the protocol. Link kgate::cluster.
 
 #include <chrono>
@@ -48,9 +48,9 @@ class host_lease {
   host_lease& operator=(const host_lease&) = delete;
   ~host_lease();
 
-  /// Once: lends slots to the jobs of this host, until `stop` is requested and the last job has left, or the gate is removed.
-  /// A session that is lost is replaced by a new one as soon as the ensemble can be reached. Throws gate_error if the
-  /// gate cannot be used.
+  /// Once: lends slots to the jobs of this host, until `stop` is requested and the last job has left, or the gate is
+  /// removed. A session that is lost is replaced by a new one as soon as the ensemble can be reached. Throws
+  /// gate_error if the gate cannot be used.
   void serve(std::stop_token stop);
   /// Ends the lease now: jobs that are inside lose their slots.
   void abandon() noexcept;

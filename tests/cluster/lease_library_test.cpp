@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// kgate::host_lease and kgate::leased_gate on a real server. A host is a directory here: what tells hosts apart is where
-/// their local gates are.
+/// kgate::host_lease and kgate::leased_gate on a real server. A host is a directory here: what tells hosts apart is
+/// where their local gates are.
 #include <gtest/gtest.h>
 #include <signal.h>
 

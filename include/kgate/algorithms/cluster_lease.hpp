@@ -32,8 +32,8 @@
 ///                  it.
 /// Deviations   none
 /// Memory model entries, epoch and time are sequentially consistent
-/// Evidence     tests/cluster/lab/lease_test.cpp (hosts, jobs and a simulated ensemble, exhaustively, with lost answers,
-///              expiries and deaths; mutants)
+/// Evidence     tests/cluster/lab/lease_test.cpp (hosts, jobs and a simulated ensemble, exhaustively, with lost
+///              answers, expiries and deaths; mutants)
 ///
 /// Host is a Client of the recipe with one request at a time, and besides
 ///   mine                  lease_books: what the lessor has to know between two steps
@@ -136,8 +136,8 @@ class lessor {
     return seen == event::expired ? outcome::lost : outcome::done;
   }
 
-  /// Reads, with watches, all that it depends on there (L4, L5). Not watching afterwards: something has come of it, or it
-  /// has to be done again.
+  /// Reads, with watches, all that it depends on there (L4, L5). Not watching afterwards: something has come of it, or
+  /// it has to be done again.
   outcome look_at_ensemble(const local_view& local) {
     c.mine.asked = false;
     if (c.mine.queued) {

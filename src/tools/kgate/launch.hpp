@@ -56,8 +56,8 @@ struct started {
   bool lost = false;  ///< the slots were lost before it could start
 };
 
-/// Starts the command in a process of its own, which keeps the slots as long as it lives. One that is mortal is killed if
-/// this process dies.
+/// Starts the command in a process of its own, which keeps the slots as long as it lives. One that is mortal is
+/// killed if this process dies.
 started start(prepared_command& command, std::vector<held_slot>& slots, const signal_watch& signals,
               bool mortal = false);
 /// Becomes the command, which keeps the slots as long as it lives. Returns only if that fails.

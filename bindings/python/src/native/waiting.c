@@ -52,12 +52,12 @@ static void* wait_in_thread(void* argument) {
   return NULL;
 }
 
-/// Handlers of signals run in the first thread alone, also of a forked child. Asking Python for it would run handlers, whose exception
-/// would be lost.
+/// Handlers of signals run in the first thread alone, also of a forked child. Asking Python for it would run
+/// handlers, whose exception would be lost.
 static int is_main_thread(void) { return gettid() == this_process; }
 
-/// Until the thread's wait is over; a handler that raises ends it. Signals are blocked but for the sleep itself, so that none comes
-/// between looking for it and sleeping. Whether a handler raised.
+/// Until the thread's wait is over; a handler that raises ends it. Signals are blocked but for the sleep itself, so
+/// that none comes between looking for it and sleeping. Whether a handler raised.
 static int sleep_until_ended(wait_request* w, const sigset_t* all, const sigset_t* before) {
   struct pollfd ended = {w->ended, POLLIN, 0};
   int raised = 0;
