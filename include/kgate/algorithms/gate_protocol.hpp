@@ -509,7 +509,8 @@ class protocol {
       const unsigned before = c.link_of(i).before();
       if (before < c.members()) {
         c.watch(ahead, before);
-        if (heal(before)) continue;
+        // If it has left the queue the number may be another's by now, whose death is not the one to wait for.
+        if (heal(before) || c.link_of(i).before() != before) continue;
         return ahead;
       }
       // Once more: the operation that made i the head may have been the last one, and its subject is inside only now.

@@ -23,6 +23,7 @@
 #include "mutants/short_and_rude.hpp"
 #include "mutants/size_by_value.hpp"
 #include "mutants/sleeps_at_once.hpp"
+#include "mutants/watches_a_stranger.hpp"
 
 namespace kgate::lab {
 namespace {
@@ -179,6 +180,10 @@ TEST(gate_mutants, the_dead_are_not_healed) {
 }
 TEST(gate_mutants, a_number_is_taken_over_unhealed) {
   caught<detail::gates::number_not_healed::protocol>(
+      {.processes = 3, .members = 2, .k = 1, .acts = 1, .among = acts("b")}, 1);
+}
+TEST(gate_mutants, a_waiter_watches_who_has_the_number_now) {
+  caught<detail::gates::watches_a_stranger::protocol>(
       {.processes = 3, .members = 2, .k = 1, .acts = 1, .among = acts("b")}, 1);
 }
 TEST(gate_mutants, newcomers_pass_the_queue) {
