@@ -169,13 +169,13 @@ command add_search(CLI::App& tool) {
   o->add_option("--property", it->properties, "What to look for, repeatable; else what is promised")
       ->type_name("P")
       ->allow_extra_args(false);
-  one("--crashes", it->crashes, "F", "At most F crashes; default what progress is promised for");
+  one("--crashes", it->crashes, "F", "At most F crashes; default as progress is promised");
   one("--walks", it->walks, "W", "How many runs are tried; default 100000");
-  one("--passages", it->passages, "M", "Passages of all processes together in a run; default 20");
+  one("--passages", it->passages, "M", "Passages of all together in a run; default 20");
   one("--passages-each", it->passages_each, "M", "Passages of each process; default unlimited, 2 on safe\nregisters");
   one("--time-max", it->time_max, "D", "As in 30s or 5m; default no limit");
   one("--seed", it->seed, "R", "The same seed makes the same runs; default 1");
-  one("--memory", it->memory, "sc|safe", "Atomic registers, or safe ones; default what the algorithm\nis for");
+  one("--memory", it->memory, "sc|safe", "Atomic registers, or safe ones; default what the\nalgorithm is for");
   o->add_option("--mutate", it->mutations, "Make an error, as for check")->type_name("M")->allow_extra_args(false);
   one("--trace", it->trace, "FILE", "Write the counterexample there, for replay");
   o->add_flag("--json", it->json, "The result for programs");
