@@ -72,54 +72,29 @@ TEST(gate_scripts, newcomers_may_pass_the_queue) {
 
 /// The order counts from the call (G12): of two processes one passes the other at most once, in flight, after it has
 /// called.
-TEST(gate_scripts, order_from_the_call) {
-  holds({.processes = 2,
-         .members = 2,
-         .k = 1,
-         .acts = 3,
-         .acts_of_first = 1,
-         .calls_most = 2,
-         .passed_most = 1,
-         .among = acts("b")},
-        0);
+gate_scripts one_may_pass(bool short_paths) {
+  return {.processes = 2,
+          .members = 2,
+          .k = 1,
+          .acts = 3,
+          .acts_of_first = 1,
+          .short_paths = short_paths,
+          .calls_most = 2,
+          .passed_most = 1,
+          .among = acts("b")};
 }
-TEST(gate_scripts, order_from_the_call_with_short_paths) {
-  holds({.processes = 2,
-         .members = 2,
-         .k = 1,
-         .acts = 3,
-         .acts_of_first = 1,
-         .short_paths = true,
-         .calls_most = 2,
-         .passed_most = 1,
-         .among = acts("b")},
-        0);
-}
+
+TEST(gate_scripts, order_from_the_call) { holds(one_may_pass(false), 0); }
+TEST(gate_scripts, order_from_the_call_with_short_paths) { holds(one_may_pass(true), 0); }
 TEST(gate_scripts, callers_are_queued_by_others_with_any_deaths) {
   holds({.processes = 2, .members = 2, .k = 1, .acts = 1, .calls_most = 2, .among = acts("abde")}, 2);
 }
 TEST(gate_mutants, callers_are_left_alone) {
-  const script_verdict seen = explore_scripts<detail::gates::callers_left::protocol>({.processes = 2,
-                                                                                      .members = 2,
-                                                                                      .k = 1,
-                                                                                      .acts = 3,
-                                                                                      .acts_of_first = 1,
-                                                                                      .calls_most = 2,
-                                                                                      .passed_most = 1,
-                                                                                      .among = acts("b")},
-                                                                                     0);
+  const script_verdict seen = explore_scripts<detail::gates::callers_left::protocol>(one_may_pass(false), 0);
   EXPECT_TRUE(seen.violated) << seen.text;
 }
 TEST(gate_mutants, a_caller_is_taken_for_served) {
-  const script_verdict seen = explore_scripts<detail::gates::served_too_soon::protocol>({.processes = 2,
-                                                                                         .members = 2,
-                                                                                         .k = 1,
-                                                                                         .acts = 3,
-                                                                                         .acts_of_first = 1,
-                                                                                         .calls_most = 2,
-                                                                                         .passed_most = 1,
-                                                                                         .among = acts("b")},
-                                                                                        0);
+  const script_verdict seen = explore_scripts<detail::gates::served_too_soon::protocol>(one_may_pass(false), 0);
   EXPECT_TRUE(seen.violated) << seen.text;
 }
 TEST(gate_mutants, a_short_path_that_does_not_look_at_callers) {
