@@ -257,9 +257,7 @@ def main():
         disturb(servers, crowd, dice)
         time.sleep(SESSION + 4)
         served_from = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        until = time.monotonic() + 60  # a busy machine is slow, not unfair
-        while time.monotonic() < until and set(crowd.running) - {g[7] for g in crowd.grants() if g[3] > served_from}:
-            time.sleep(0.5)
+        time.sleep(6)
         crowd.stop()
         grants = crowd.grants()
         found = list(faults(crowd, grants, served_from))
