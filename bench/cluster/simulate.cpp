@@ -98,7 +98,7 @@ class host {
       : world_(w), number_(number), fiber_([this](fiber&) {
           lessor<host>(*this, {world_.what.k, 0}).serve();
         }) {
-    mine.at.assign(static_cast<std::size_t>(w.what.k), local_slot{local_slot::seat, {}, {}});
+    mine.at.assign(static_cast<std::size_t>(w.what.k), local_slot{local_slot::kept, {}, {}});
   }
 
   lease_books<std::vector<local_slot>> mine;
@@ -194,8 +194,8 @@ class host {
 
   local_view local() {
     local_view out;
-    if (seat_at_ >= 0 && seat_at_ <= world_.now) {
-      seat_at_ = -1;
+    if (slot_at_ >= 0 && slot_at_ <= world_.now) {
+      slot_at_ = -1;
       for (std::size_t i = 0; i < mine.at.size(); ++i)
         if (mine.at[i].is == local_slot::lent) out.taken = static_cast<int>(i);
       lent_since(-1);
@@ -206,10 +206,10 @@ class host {
     return out;
   }
   /// It queues behind the jobs that wait.
-  void ask_seat() {
+  void request_slot() {
     const int lent = std::max(mine.count(local_slot::lent), 1);
     const double ahead = std::max(world_.what.jobs - lent, 0) + 1.0;
-    seat_at_ = world_.now + ahead * world_.what.stay_s / lent;
+    slot_at_ = world_.now + ahead * world_.what.stay_s / lent;
   }
   void lend(int, const slot_set&, token) {}
   void open(int) {
@@ -223,7 +223,7 @@ class host {
   void close() {}
   event wait() {
     double until = 1e18;
-    if (seat_at_ >= 0) until = std::min(until, seat_at_);
+    if (slot_at_ >= 0) until = std::min(until, slot_at_);
     if (mine.count(local_slot::lent) > 0 && turn_began_ + turn() > world_.now)
       until = std::min(until, turn_began_ + turn());
     if (!fired_) {
@@ -268,7 +268,7 @@ class host {
   fiber fiber_;
   std::uint64_t turn_ = 0;
   bool fired_ = false, waits_ = false;
-  double turn_began_ = 0, seat_at_ = -1, queued_at_ = 0, counted_ = 0;
+  double turn_began_ = 0, slot_at_ = -1, queued_at_ = 0, counted_ = 0;
   double waiting_ = 0;
   int lent_ = 0;
 };

@@ -16,9 +16,9 @@ namespace detail::cluster {
 /// A request that was granted, with all that its release needs.
 class held_permit {
  public:
-  held_permit(std::shared_ptr<session> s, const std::string& gate, const participant_data& who, patience how_long,
+  held_permit(std::shared_ptr<session> s, const std::string& gate, const participant_data& who, request_limit limit,
               gate_size size)
-      : session_(std::move(s)), client_(*session_, gate, who, std::move(how_long)), recipe_(client_, size) {}
+      : session_(std::move(s)), client_(*session_, gate, who, std::move(limit)), recipe_(client_, size) {}
 
   /// done: it is inside. After an exception nothing is left in the queue, as far as that can be done.
   outcome acquire(int weight) {
@@ -89,10 +89,10 @@ struct cluster_gate::shared {
     const std::scoped_lock lock(mutex);
     size = seen;
   }
-  std::unique_ptr<held_permit> enter(int weight, patience how_long);
+  std::unique_ptr<held_permit> enter(int weight, request_limit limit);
 };
 
-std::unique_ptr<held_permit> cluster_gate::shared::enter(int weight, patience how_long) {
+std::unique_ptr<held_permit> cluster_gate::shared::enter(int weight, request_limit limit) {
   const std::shared_ptr<session> s = usable();
   const std::string gate = "gate '" + name + "'";
   const auto too_heavy = [&](int slots) {
@@ -105,7 +105,7 @@ std::unique_ptr<held_permit> cluster_gate::shared::enter(int weight, patience ho
     if (weight > known_size().slots) throw too_heavy(known_size().slots);
   }
   auto held =
-      std::make_unique<held_permit>(s, path, describe_self(options.command, weight), std::move(how_long), known_size());
+      std::make_unique<held_permit>(s, path, describe_self(options.command, weight), std::move(limit), known_size());
   const outcome how = held->acquire(weight);
   learn(held->size());
   switch (how) {

@@ -26,21 +26,21 @@ address checked_address(std::string_view text, std::string_view name, const leas
 }
 
 /// The local gate, strictly in order, with at least so many slots.
-gate open_local(const lease_place& place, int slots, const std::string& command) {
+gate open_local(const lease_location& location, int slots, const std::string& command) {
   gate_options how;
-  how.directory = place.directory;
+  how.directory = location.directory;
   how.overtakings = 0;
   how.command = command;
   for (;;) {
     try {
-      gate there(place.gate, 0, how);
+      gate there(location.gate, 0, how);
       if (there.slots() < slots) there.resize(slots);
       return there;
     } catch (const gate_error& error) {
       if (error.code() != gate_errc::not_found) throw;
     }
     try {
-      return gate(place.gate, slots, how);
+      return gate(location.gate, slots, how);
     } catch (const gate_error& error) {
       if (error.code() != gate_errc::wrong_slots) throw;
     }
@@ -51,7 +51,7 @@ gate open_local(const lease_place& place, int slots, const std::string& command)
 
 struct host_lease::state {
   lease_host::settings how;
-  lease_place place;
+  lease_location location;
   std::shared_ptr<session> first;
   gate_size size;
   std::unique_ptr<lease_file> file;
@@ -66,14 +66,14 @@ host_lease::host_lease(std::string_view address, std::string_view name, int slot
   s.how.name = name;
   s.how.secret = find_secret(options.cluster.authentication);
   s.how.options = std::move(options);
-  s.place = place_of(s.how.where, name, s.how.options.directory, true);
-  s.file = std::make_unique<lease_file>(s.place, true);
+  s.location = location_of(s.how.where, name, s.how.options.directory, true);
+  s.file = std::make_unique<lease_file>(s.location, true);
   if (!s.file->become_lessor())
     throw gate_error({gate_errc::in_use, "this host has a lease of gate '" + std::string(name) + "' already"});
   s.first = std::make_shared<session>(s.how.where, s.how.secret, s.how.options.cluster.connect_timeout);
   s.size = open_gate(*s.first, s.how.where.root, s.how.name, slots);
   const participant_data who = describe_self(s.how.options.cluster.command, 1);
-  s.local.emplace(open_local(s.place, s.size.slots, who.command));
+  s.local.emplace(open_local(s.location, s.size.slots, who.command));
   s.file->words().closed.store(0);
   s.file->words().slots.store(static_cast<std::uint32_t>(s.size.slots));
   s.host = std::make_unique<lease_host>(std::move(s.first), who, s.how, *s.file, *s.local);
@@ -96,18 +96,18 @@ void host_lease::abandon() noexcept {
   state_->host->revoke();
 }
 
-const std::string& host_lease::local_gate() const { return state_->place.gate; }
+const std::string& host_lease::local_gate() const { return state_->location.gate; }
 bool host_lease::gate_exists() const { return !state_->host->mine.closed; }
 
 struct leased_gate::shared {
-  shared(const lease_place& where, const std::string& gate_name, const gate_options& how)
+  shared(const lease_location& where, const std::string& gate_name, const gate_options& how)
       : name(gate_name), file(where, false), local(where.gate, 0, how) {}
 
   std::string name;
   lease_file file;
   gate local;
 
-  std::unique_ptr<permit::inside> enter(const patience& how_long);
+  std::unique_ptr<permit::inside> enter(const request_limit& limit);
 };
 
 struct leased_gate::permit::inside {
@@ -118,11 +118,11 @@ struct leased_gate::permit::inside {
 
 leased_gate::leased_gate(std::string_view address, std::string_view name, lease_options options) {
   const detail::cluster::address where = checked_address(address, name, options);
-  const lease_place place = place_of(where, name, options.directory, false);
+  const lease_location location = location_of(where, name, options.directory, false);
   gate_options how;
-  how.directory = place.directory;
+  how.directory = location.directory;
   how.command = options.cluster.command;
-  shared_ = std::make_shared<shared>(place, std::string(name), how);
+  shared_ = std::make_shared<shared>(location, std::string(name), how);
   if (!shared_->file.has_lessor())
     throw gate_error({gate_errc::not_found, "the lease of gate '" + std::string(name) + "' on this host has ended"});
 }
@@ -130,9 +130,9 @@ leased_gate::leased_gate(leased_gate&&) noexcept = default;
 leased_gate& leased_gate::operator=(leased_gate&&) noexcept = default;
 leased_gate::~leased_gate() = default;
 
-std::unique_ptr<leased_gate::permit::inside> leased_gate::shared::enter(const patience& how_long) {
+std::unique_ptr<leased_gate::permit::inside> leased_gate::shared::enter(const request_limit& limit) {
   gate::member member = local.join();
-  lease_job job(file, member, how_long);
+  lease_job job(file, member, limit);
   lent_slot mine;
   switch (leased_passage<lease_job>(job).enter(mine)) {
     case outcome::done:

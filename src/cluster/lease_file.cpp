@@ -45,7 +45,7 @@ struct flock lessor_byte(short type) {
 
 bool lease_words::is_valid() const { return boot_time().count() < valid_until_ns.load(); }
 
-lease_place place_of(const address& where, std::string_view name, const std::string& directory, bool create) {
+lease_location location_of(const address& where, std::string_view name, const std::string& directory, bool create) {
   gates::location there;
   there.directory = directory;
   if (const gate_failure failure = gates::check_directory(there, create)) throw gate_error(failure);
@@ -55,8 +55,8 @@ lease_place place_of(const address& where, std::string_view name, const std::str
   return {gates::directory_of(there), std::string(name.substr(0, name_max)) + digits};
 }
 
-lease_file::lease_file(const lease_place& place, bool create) {
-  const std::string path = place.directory + "/." + place.gate + ".lease";
+lease_file::lease_file(const lease_location& location, bool create) {
+  const std::string path = location.directory + "/." + location.gate + ".lease";
   fd_ = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
   if (fd_ < 0 && errno == ENOENT)
     throw gate_error({gate_errc::not_found, "no lease of that gate is on this host (" + path +

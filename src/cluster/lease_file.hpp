@@ -37,17 +37,17 @@ struct lease_words {
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// The name of the local gate of a lease, and the directory it is in.
-struct lease_place {
+struct lease_location {
   std::string directory;
   std::string gate;
 };
 /// The same for all on this host who name the same servers and path. Throws gate_error.
-lease_place place_of(const address& where, std::string_view name, const std::string& directory, bool create);
+lease_location location_of(const address& where, std::string_view name, const std::string& directory, bool create);
 
 class lease_file {
  public:
   /// Opens it; creates it if that is asked for. Throws gate_error: not_found, not_a_gate, no_permission.
-  lease_file(const lease_place& place, bool create);
+  lease_file(const lease_location& location, bool create);
   lease_file(const lease_file&) = delete;
   lease_file& operator=(const lease_file&) = delete;
   ~lease_file();

@@ -16,35 +16,35 @@ constexpr std::chrono::milliseconds nap_max{1000}, nap_short{10};
 constexpr std::chrono::microseconds turn_of_each{200};
 }  // namespace
 
-lease_seats::lease_seats(gate& local, listener& told) : local_(local), told_(told) {
+kept_slots::kept_slots(gate& local, listener& owner) : local_(local), owner_(owner) {
   grow(local.slots());
   thread_ = std::jthread([this](const std::stop_token& stop) { wait_for_slots(stop); });
 }
 
-lease_seats::~lease_seats() {
+kept_slots::~kept_slots() {
   thread_.request_stop();
   changed_.notify_all();
 }
 
-void lease_seats::grow(int slots) {
+void kept_slots::grow(int slots) {
   const std::scoped_lock lock(mutex_);
   for (auto i = static_cast<int>(held_.size()); i < slots; ++i) spare_.push_back(local_.join());
   held_.resize(std::max(held_.size(), static_cast<std::size_t>(slots)));
 }
 
-void lease_seats::ask() {
+void kept_slots::request() {
   const std::scoped_lock lock(mutex_);
-  asked_ = true;
+  requested_ = true;
   changed_.notify_all();
 }
 
-std::optional<int> lease_seats::take() {
+std::optional<int> kept_slots::take() {
   const std::scoped_lock lock(mutex_);
   if (failure_ != nullptr) std::rethrow_exception(failure_);
   return std::exchange(taken_, std::nullopt);
 }
 
-void lease_seats::leave(int slot) {
+void kept_slots::leave(int slot) {
   const std::scoped_lock lock(mutex_);
   auto& there = held_[static_cast<std::size_t>(slot)];
   there->leave();
@@ -52,14 +52,14 @@ void lease_seats::leave(int slot) {
   there.reset();
 }
 
-void lease_seats::leave_all() {
+void kept_slots::leave_all() {
   const std::scoped_lock lock(mutex_);
   for (auto& one : held_) one.reset();
 }
 
-void lease_seats::wait_for_slots(const std::stop_token& stop) {
+void kept_slots::wait_for_slots(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  while (changed_.wait(lock, stop, [this] { return asked_; })) {
+  while (changed_.wait(lock, stop, [this] { return requested_; })) {
     gate::member mine = std::move(spare_.back());
     spare_.pop_back();
     lock.unlock();
@@ -74,7 +74,7 @@ void lease_seats::wait_for_slots(const std::stop_token& stop) {
     }
     lock.lock();
     if (slot >= 0) {
-      asked_ = false;
+      requested_ = false;
       taken_ = slot;
       if (static_cast<std::size_t>(slot) >= held_.size()) held_.resize(static_cast<std::size_t>(slot) + 1);
       held_[static_cast<std::size_t>(slot)].emplace(std::move(mine));
@@ -82,12 +82,12 @@ void lease_seats::wait_for_slots(const std::stop_token& stop) {
       spare_.push_back(std::move(mine));
     }
     failure_ = failure;
-    told_.nudge();
+    owner_.nudge();
     if (failure != nullptr) return;
   }
 }
 
-lease_bell::lease_bell(lease_file& file, listener& told) : file_(file), told_(told) {
+lease_bell::lease_bell(lease_file& file, listener& owner) : file_(file), owner_(owner) {
   thread_ = std::jthread([this](const std::stop_token& stop) { hear(stop); });
 }
 
@@ -110,7 +110,7 @@ void lease_bell::hear(const std::stop_token& stop) {
     const std::uint32_t seen = *seen_;
     lock.unlock();
     file_.await_ring(seen);
-    told_.nudge();
+    owner_.nudge();
     lock.lock();
     seen_.reset();
   }
@@ -123,7 +123,7 @@ lease_host::lease_host(std::shared_ptr<session> s, const participant_data& who, 
       how_(how),
       file_(file),
       local_(local),
-      seats_(local, events()),
+      kept_(local, events()),
       bell_(file, events()) {
   mine.at.resize(static_cast<std::size_t>(local.slots()));
   bell_seen_ = file_.words().bell.load();
@@ -167,7 +167,7 @@ lease_host::clock::duration lease_host::turn() const {
 
 local_view lease_host::local() {
   local_view out;
-  if (const std::optional<int> slot = seats_.take()) {
+  if (const std::optional<int> slot = kept_.take()) {
     out.taken = *slot;
     // A slot above the size that the local gate had: it was made larger by somebody else.
     if (static_cast<std::size_t>(*slot) >= mine.at.size()) mine.at.resize(static_cast<std::size_t>(*slot) + 1);
@@ -202,7 +202,7 @@ void lease_host::lend(int i, const slot_numbers& slots, std::uint64_t fence) {
 }
 
 void lease_host::open(int i) {
-  seats_.leave(i);
+  kept_.leave(i);
   turn_began_ = clock::now();
   unused_since_.reset();
 }
@@ -215,7 +215,7 @@ void lease_host::withdraw(int i) {
 
 void lease_host::grow(int slots) {
   local_.resize(slots);
-  seats_.grow(slots);
+  kept_.grow(slots);
 }
 
 void lease_host::revoke() {
@@ -225,7 +225,7 @@ void lease_host::revoke() {
 
 void lease_host::turn_away() {
   close();
-  seats_.leave_all();
+  kept_.leave_all();
 }
 
 void lease_host::forfeit() { revoke(); }
@@ -250,7 +250,7 @@ void lease_host::close() { file_.words().closed.store(1); }
 event lease_host::wait() {
   if (current().is_lost()) return event::expired;
   if (stop_.stop_requested() && !ending_) return event::local;
-  const bool listens = !mine.queued && mine.count(local_slot::seat) > 0;
+  const bool listens = !mine.queued && mine.count(local_slot::kept) > 0;
   if (listens && file_.words().bell.load() != bell_seen_) return event::local;
   if (listens) bell_.listen(bell_seen_);
   clock::time_point until = clock::now() + (short_naps_ > 0 ? nap_short : nap_max);

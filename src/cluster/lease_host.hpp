@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A lessor's two sides on a real machine: its request on a session, and its places at the local gate.
+/// A lessor's two sides on a real machine: its request on a session, and its slots at the local gate.
 
 #include <condition_variable>
 #include <cstdint>
@@ -19,19 +19,19 @@
 
 namespace kgate::detail::cluster {
 
-/// The lessor's places at the local gate: one for each slot. A thread of its own waits where there is a queue.
-class lease_seats {
+/// The lessor's members at the local gate: one for each slot. A thread of its own waits where there is a queue.
+class kept_slots {
  public:
-  lease_seats(gate& local, listener& told);
-  lease_seats(const lease_seats&) = delete;
-  lease_seats& operator=(const lease_seats&) = delete;
-  ~lease_seats();
+  kept_slots(gate& local, listener& owner);
+  kept_slots(const kept_slots&) = delete;
+  kept_slots& operator=(const kept_slots&) = delete;
+  ~kept_slots();
 
-  /// Has a place for each of so many slots.
+  /// Has a member for each of so many slots.
   void grow(int slots);
-  /// Asks for one slot.
-  void ask();
-  /// The slot that was asked for, if it is there; once.
+  /// Queues for one slot.
+  void request();
+  /// The slot requested, if it is there; once.
   std::optional<int> take();
   /// Leaves a slot that it has.
   void leave(int slot);
@@ -41,12 +41,12 @@ class lease_seats {
   void wait_for_slots(const std::stop_token& stop);
 
   gate& local_;
-  listener& told_;
+  listener& owner_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::vector<gate::member> spare_;
   std::vector<std::optional<gate::member>> held_;  ///< by slot
-  bool asked_ = false;
+  bool requested_ = false;
   std::optional<int> taken_;
   std::exception_ptr failure_;
   std::jthread thread_;
@@ -55,7 +55,7 @@ class lease_seats {
 /// Hears the bell of a lease, when that is wanted, and tells the lessor.
 class lease_bell {
  public:
-  lease_bell(lease_file& file, listener& told);
+  lease_bell(lease_file& file, listener& owner);
   lease_bell(const lease_bell&) = delete;
   lease_bell& operator=(const lease_bell&) = delete;
   ~lease_bell();
@@ -66,7 +66,7 @@ class lease_bell {
   void hear(const std::stop_token& stop);
 
   lease_file& file_;
-  listener& told_;
+  listener& owner_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::optional<std::uint32_t> seen_;
@@ -99,7 +99,7 @@ class lease_host : public request_client {
   answered<bool> anybody_waits();
   answered<gate_size> size();
   local_view local();
-  void ask_seat() { seats_.ask(); }
+  void request_slot() { kept_.request(); }
   void lend(int i, const slot_numbers& slots, std::uint64_t fence);
   void open(int i);
   void withdraw(int i);
@@ -125,7 +125,7 @@ class lease_host : public request_client {
   settings how_;
   lease_file& file_;
   gate& local_;
-  lease_seats seats_;
+  kept_slots kept_;
   lease_bell bell_;
   std::stop_token stop_;
   bool ending_ = false;  ///< as local() has said

@@ -42,17 +42,17 @@ class lease_job {
  public:
   using lent = lent_slot;
 
-  lease_job(lease_file& file, gate::member& member, const patience& how_long)
-      : file_(file), member_(member), how_long_(how_long) {}
+  lease_job(lease_file& file, gate::member& member, const request_limit& limit)
+      : file_(file), member_(member), limit_(limit) {}
 
   outcome enter() {
     if (member_.try_enter()) return outcome::done;
-    if (how_long_.deadline <= std::chrono::steady_clock::now()) return outcome::given_up;
+    if (limit_.deadline <= std::chrono::steady_clock::now()) return outcome::given_up;
     file_.ring();
-    if (how_long_.deadline == std::chrono::steady_clock::time_point::max())
-      return member_.enter(how_long_.stop) ? outcome::done : outcome::given_up;
-    const auto left = how_long_.deadline - std::chrono::steady_clock::now();
-    return member_.try_enter_for(how_long_.stop, left) ? outcome::done : outcome::given_up;
+    if (limit_.deadline == std::chrono::steady_clock::time_point::max())
+      return member_.enter(limit_.stop) ? outcome::done : outcome::given_up;
+    const auto left = limit_.deadline - std::chrono::steady_clock::now();
+    return member_.try_enter_for(limit_.stop, left) ? outcome::done : outcome::given_up;
   }
   bool valid() const { return file_.words().is_valid(); }
   lent entry() { return read_entry(file_.words(), member_.slot()); }
@@ -64,7 +64,7 @@ class lease_job {
  private:
   lease_file& file_;
   gate::member& member_;
-  const patience& how_long_;
+  const request_limit& limit_;
 };
 
 }  // namespace kgate::detail::cluster

@@ -41,8 +41,8 @@ gate_size size_of(const node& gate, const std::string& path) {
   return {read.slots, gate.version};
 }
 
-request_client::request_client(session& s, std::string gate, participant_data who, patience how_long)
-    : session_(&s), gate_(std::move(gate)), who_(std::move(who)), how_long_(std::move(how_long)) {
+request_client::request_client(session& s, std::string gate, participant_data who, request_limit limit)
+    : session_(&s), gate_(std::move(gate)), who_(std::move(who)), limit_(std::move(limit)) {
   next_request();
 }
 
@@ -141,7 +141,7 @@ answered<bool> request_client::free(const slot_set& chosen) {
 
 event request_client::wait() {
   if (session_->is_lost()) return event::expired;
-  const event seen = events_.wait(how_long_.stop, how_long_.deadline);
+  const event seen = events_.wait(limit_.stop, limit_.deadline);
   return session_->is_lost() ? event::expired : seen;
 }
 

@@ -40,7 +40,7 @@ struct slot_numbers {
 };
 
 /// How long a request may wait.
-struct patience {
+struct request_limit {
   std::stop_token stop{};
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
@@ -56,7 +56,7 @@ class request_client {
   };
 
   /// `who` says what others see of it; its request is made up here.
-  request_client(session& s, std::string gate, participant_data who, patience how_long);
+  request_client(session& s, std::string gate, participant_data who, request_limit limit);
   request_client(const request_client&) = delete;
   request_client& operator=(const request_client&) = delete;
   ~request_client();
@@ -98,7 +98,7 @@ class request_client {
   session* session_;
   std::string gate_;
   participant_data who_;
-  patience how_long_;
+  request_limit limit_;
   listener events_;
   bool looked_ = false;  ///< at the queue
   std::shared_ptr<asked_children> slots_asked_;

@@ -12,7 +12,7 @@
 ///              back half of its slots, at least one, when its turn is over: each of these slots after at most the jobs
 ///              that queued at the host's gate before the lessor did. A passage of a job costs no request to the
 ///              ensemble.
-/// Variables    local gate   as many slots as the gate between machines: each is held by the lessor (a seat), or lent
+/// Variables    local gate   as many slots as the gate between machines: each is held by the lessor (kept), or lent
 ///                           to jobs, or out: what a lost lease left, with jobs inside that have not ended yet
 ///              entry[i]     of local slot i: the slot of the ensemble that it stands for, its token and its epoch;
 ///                           no token: nothing is lent there
@@ -23,8 +23,8 @@
 ///              L2  A slot of the ensemble is given back only by a lessor that holds the local slot it was lent to: no
 ///                  job is inside.
 ///              L3  A job believes an entry of the present epoch, while the lease is valid; it looks at the time first,
-///                  so that it is not the time of a later epoch. So it does not matter that a dead lessor's seats go
-///                  to jobs: the entries there are empty.
+///                  so that it is not the time of a later epoch. So it does not matter that the slots of a dead lessor
+///                  go to jobs: the entries there are empty.
 ///              L4  A lessor that holds slots waits only after it has watched the queue; and it gives back if somebody
 ///                  else is the head. It asks for its own slots at the local gate as a job does, in order, so that jobs
 ///                  cannot keep it out.
@@ -40,7 +40,7 @@
 ///   next_request()        no step: the requests from now on have another name
 ///   anybody_waits()       whether q has a waiter of another session, with a watch on q; forgets the events so far
 ///   local()               what the local gate needs: a local_view
-///   ask_seat()            queues for one slot of the local gate; local() tells when it is taken
+///   request_slot()            queues for one slot of the local gate; local() tells when it is taken
 ///   lend(i, slots, t)     writes entry[i]
 ///   open(i)               leaves local slot i
 ///   withdraw(i)           empties entry[i]
@@ -75,9 +75,9 @@ class lessor {
         how = collect(local.taken);
       else if (ending && c.mine.queued)
         how = withdraw_request();
-      else if (ending && c.mine.count(slot::seat) == static_cast<int>(c.mine.at.size()))
+      else if (ending && c.mine.count(slot::kept) == static_cast<int>(c.mine.at.size()))
         return outcome::done;
-      else if (!ending && !c.mine.queued && local.wanted > 0 && c.mine.count(slot::seat) > 0)
+      else if (!ending && !c.mine.queued && local.wanted > 0 && c.mine.count(slot::kept) > 0)
         how = request_more();
       else
         how = look(local, ending);
@@ -89,10 +89,10 @@ class lessor {
  private:
   /// The local slot i was given to the lessor: what was lent there goes back to the ensemble (L2).
   outcome collect(int i) {
-    c.mine.seat_asked = false;
+    c.mine.slot_requested = false;
     slot& there = c.mine.at[static_cast<std::size_t>(i)];
     const slot lent = there;
-    there = slot{slot::seat, {}, {}};
+    there = slot{slot::kept, {}, {}};
     if (lent.is != slot::lent) return outcome::done;
     if (c.mine.owed > 0) --c.mine.owed;
     c.live(21, ask_.at(), i, lent.slots, lent.fence);
@@ -124,10 +124,10 @@ class lessor {
     if (c.mine.asked && local.turn_over && c.mine.owed == 0) c.mine.owed = static_cast<std::uint16_t>((lent + 1) / 2);
     const bool collects =
         c.mine.count(slot::out) > 0 || (lent > 0 && (c.mine.owed > 0 || (local.idle && local.wanted == 0) || ending));
-    if (collects && !c.mine.seat_asked) {
-      c.mine.seat_asked = true;
+    if (collects && !c.mine.slot_requested) {
+      c.mine.slot_requested = true;
       c.live(22, ask_.at());
-      c.ask_seat();
+      c.request_slot();
       return outcome::done;
     }
     c.live(23, ask_.at());
@@ -141,8 +141,8 @@ class lessor {
   outcome look_at_ensemble(const local_view& local) {
     c.mine.asked = false;
     if (c.mine.queued) {
-      const int seats = c.mine.count(slot::seat);
-      const auto next = ask_.look(1, local.wanted < 1 ? 1 : local.wanted < seats ? local.wanted : seats);
+      const int kept = c.mine.count(slot::kept);
+      const auto next = ask_.look(1, local.wanted < 1 ? 1 : local.wanted < kept ? local.wanted : kept);
       if (next.kind == asking::step::over) {
         c.mine.queued = false;
         return next.result == outcome::done ? lend() : next.result;
@@ -186,7 +186,7 @@ class lessor {
   outcome lend() {
     auto granted = ask_.at().slots;
     for (std::size_t i = 0; i < c.mine.at.size() && granted.count() > 0; ++i) {
-      if (c.mine.at[i].is != slot::seat) continue;
+      if (c.mine.at[i].is != slot::kept) continue;
       const auto one = granted.take_one();
       c.mine.at[i] = slot{slot::lent, one, ask_.at().fence};
       c.live(24, ask_.at(), i, granted);

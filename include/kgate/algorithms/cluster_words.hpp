@@ -48,7 +48,7 @@ struct local_view {
 /// A slot of the local gate, as its lessor knows it.
 template <class SlotSet, class Token>
 struct local_slot {
-  enum kind_of : std::uint8_t { out, seat, lent };
+  enum kind_of : std::uint8_t { out, kept, lent };
   std::uint8_t is = out;
   SlotSet slots{};
   Token fence{};
@@ -56,13 +56,13 @@ struct local_slot {
 
 template <class LocalSlots>
 struct lease_books {
-  LocalSlots at{};          ///< by local slot
-  bool queued = false;      ///< a request of its own is in q
-  bool seat_asked = false;  ///< it waits for a slot of the local gate
-  bool closed = false;      ///< the gate between machines is gone
-  bool watching = false;    ///< nothing that was read of the ensemble has changed since
-  bool asked = false;       ///< somebody else is the head of q, as it was read
-  std::uint16_t owed = 0;   ///< how many slots are to be given back
+  LocalSlots at{};              ///< by local slot
+  bool queued = false;          ///< a request of its own is in q
+  bool slot_requested = false;  ///< it waits for a slot of the local gate
+  bool closed = false;          ///< the gate between machines is gone
+  bool watching = false;        ///< nothing that was read of the ensemble has changed since
+  bool asked = false;           ///< somebody else is the head of q, as it was read
+  std::uint16_t owed = 0;       ///< how many slots are to be given back
 
   int count(std::uint8_t kind) const {
     int n = 0;

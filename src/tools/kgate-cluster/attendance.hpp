@@ -62,8 +62,8 @@ class ending {
 /// Waits for the command, passing signals on, and watches over its slots.
 class attendance {
  public:
-  attendance(const request& options, pid_t command, std::function<slots_seen()> look)
-      : options_(options), look_(std::move(look)), command_(command), end_(command, options.grace_s) {}
+  attendance(const request& options, pid_t command, std::function<slots_seen()> slots)
+      : options_(options), slots_(std::move(slots)), command_(command), end_(command, options.grace_s) {}
 
   /// Its wait status.
   int attend(const signal_watch& signals) {
@@ -90,11 +90,23 @@ class attendance {
     }
   }
   bool lost() const { return lost_; }
-  bool exceeded() const { return exceeded_; }
+
+  /// How the tool ends once the slots are given back. `lost`: they were, at the latest when they were given back.
+  int exit_code(bool lost, const char* name, int wait_status) const {
+    if (lost && options_.on_loss != "ignore") {
+      if (!lost_) complain("the slot was lost before the command ended");
+      return exit_session_lost;
+    }
+    if (exceeded_) {
+      if (!options_.quiet) complain(std::string("'") + name + "' ran longer than --time-limit and was ended");
+      return exit_time_limit;
+    }
+    return pass_on(wait_status);
+  }
 
  private:
   void watch_slots() {
-    const slots_seen now = look_();
+    const slots_seen now = slots_();
     if (now.lost && !lost_) lose();
     const bool connected = now.connected;
     if (connected != connected_ && !lost_ && !options_.quiet)
@@ -112,7 +124,7 @@ class attendance {
   }
 
   const request& options_;
-  std::function<slots_seen()> look_;
+  std::function<slots_seen()> slots_;
   pid_t command_;
   ending end_;
   bool connected_ = true, lost_ = false, exceeded_ = false;

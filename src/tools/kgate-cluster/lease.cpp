@@ -56,8 +56,8 @@ request local_request(const request& options, std::vector<leased_slot>& out) {
   for (gate_request& one : local.gates) {
     if (const gate_failure failure = check_name(one.name)) throw gate_error(failure);
     if (one.weight > 1) throw gate_error({gate_errc::bad_slots, "--weight and --lease contradict each other"});
-    const lease_place place = place_of(where, one.name, "", false);
-    out.push_back({std::make_unique<lease_file>(place, false), {}});
+    const lease_location local_file = location_of(where, one.name, "", false);
+    out.push_back({std::make_unique<lease_file>(local_file, false), {}});
     const auto size = static_cast<int>(out.back().file->words().slots.load());
     if (!out.back().file->has_lessor())
       throw gate_error({gate_errc::not_found, "the lease of gate '" + one.name +
@@ -65,9 +65,9 @@ request local_request(const request& options, std::vector<leased_slot>& out) {
     if (one.slots != 0 && one.slots != size)
       throw gate_error({gate_errc::wrong_slots, "gate '" + one.name + "' has " + std::to_string(size) + " slots, not " +
                                                     std::to_string(one.slots)});
-    one.name = place.gate;
+    one.name = local_file.gate;
     one.slots = 0;
-    local.dir = place.directory;
+    local.dir = local_file.directory;
   }
   local.existing = true;
   return local;
@@ -155,25 +155,17 @@ int run_leased(const request& options) {
     leave_all();
     return failed_start(how, command);
   }
-  const auto look = [&leases] {
+  const auto slots = [&leases] {
     slots_seen out;
     for (const leased_slot& one : leases) out.lost = out.lost || !still_lent(one.file->words(), one.mine);
     return out;
   };
-  attendance present(options, how.process, look);
+  attendance present(options, how.process, slots);
   const int ended = present.attend(signals);
-  const bool lost = present.lost() || look().lost;
+  const bool lost = present.lost() || slots().lost;
   leave_all();
   if (how.error != 0 || how.lost) return failed_start(how, command);
-  if (lost && options.on_loss != "ignore") {
-    if (!present.lost()) complain("the slot was lost before the command ended");
-    return exit_session_lost;
-  }
-  if (present.exceeded()) {
-    if (!options.quiet) complain(std::string("'") + command.name() + "' ran longer than --time-limit and was ended");
-    return exit_time_limit;
-  }
-  return pass_on(ended);
+  return present.exit_code(lost, command.name(), ended);
 }
 
 }  // namespace kgate::tool::cluster

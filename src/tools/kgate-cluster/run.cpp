@@ -208,7 +208,7 @@ int run(const request& options) {
   const signal_watch signals;
   const started how = start_mortal(command, signals);
   if (how.process < 0) return failed_start(how, command);
-  const auto look = [&held] {
+  const auto slots = [&held] {
     slots_seen out;
     for (const held_gate& one : held) {
       out.lost = out.lost || one.permit->lost().stop_requested();
@@ -216,21 +216,13 @@ int run(const request& options) {
     }
     return out;
   };
-  attendance present(options, how.process, look);
+  attendance present(options, how.process, slots);
   const int ended = present.attend(signals);
   bool lost = present.lost();
   for (held_gate& one : held) lost = !one.permit->release() || lost;
   held.clear();
   if (how.error != 0) return failed_start(how, command);
-  if (lost && options.on_loss != "ignore") {
-    if (!present.lost()) complain("the slot was lost before the command ended");
-    return exit_session_lost;
-  }
-  if (present.exceeded()) {
-    if (!options.quiet) complain(std::string("'") + command.name() + "' ran longer than --time-limit and was ended");
-    return exit_time_limit;
-  }
-  return pass_on(ended);
+  return present.exit_code(lost, command.name(), ended);
 }
 
 }  // namespace kgate::tool::cluster

@@ -89,8 +89,8 @@ class simulated_host : public simulated_client<host_world> {
     last_ = seen;
     return unpacked(seen);
   }
-  void ask_seat() {
-    change("ask seat", [](local_gate& g) { return g.enter(the_lessor); });
+  void request_slot() {
+    change("request slot", [](local_gate& g) { return g.enter(the_lessor); });
   }
   void lend(int i, const slot_set& slots, token fence) {
     change("lend", [i, slots, fence](local_gate& g) {
@@ -160,7 +160,7 @@ class simulated_host : public simulated_client<host_world> {
       out[3 * i + 2] = static_cast<std::uint8_t>(one.fence);
     }
     out[6] = b.queued;
-    out[7] = b.seat_asked;
+    out[7] = b.slot_requested;
     out[8] = b.closed;
     out[9] = static_cast<std::uint8_t>(b.owed);
     out[10] = b.at.used;
@@ -302,13 +302,13 @@ class leased_hosts {
     }
     return w;
   }
-  /// `seated`: it has all slots of the local gate; else it has to collect them.
-  void lease(Process& p, unsigned host, bool seated) const {
+  /// `keeps_all`: it has all slots of the local gate; else it has to collect them.
+  void lease(Process& p, unsigned host, bool keeps_all) const {
     script_position at{.losses = static_cast<std::uint8_t>(what_.losses),
                        .expiries = static_cast<std::uint8_t>(what_.expiries)};
     simulated_host client(world_, p, at, what_, host);
     for (auto& one : client.mine.at)
-      one.is = seated ? simulated_host::local_slot::seat : simulated_host::local_slot::out;
+      one.is = keeps_all ? simulated_host::local_slot::kept : simulated_host::local_slot::out;
     p.enter_critical(0);  // it waits for jobs, which may never come: that is no deadlock
     Lessor<simulated_host>(client, {what_.k, 0}).serve();
     p.live(55);

@@ -9,7 +9,7 @@
 #include "mutants/any_time.hpp"
 #include "mutants/early_end.hpp"
 #include "mutants/keeps_slots.hpp"
-#include "mutants/lost_seats.hpp"
+#include "mutants/lost_kept_slots.hpp"
 #include "mutants/no_withdrawal.hpp"
 #include "mutants/old_reading.hpp"
 #include "mutants/waits_for_ever.hpp"
@@ -72,8 +72,8 @@ TEST(cluster_lease_mutants, what_was_lent_is_still_on_the_list) {
   caught<wrong::no_withdrawal::lessor, leased_passage>(
       {.hosts = 1, .jobs = 2, .direct = 1, .k = 1, .passages = 1, .deaths = 1}, "not its host's");
 }
-TEST(cluster_lease_mutants, slots_of_a_lost_lease_taken_for_seats) {
-  caught<wrong::lost_seats::lessor, leased_passage>(an_expiry, "a local slot was used");
+TEST(cluster_lease_mutants, slots_of_a_lost_lease_taken_for_kept_ones) {
+  caught<wrong::lost_kept_slots::lessor, leased_passage>(an_expiry, "a local slot was used");
 }
 TEST(cluster_lease_mutants, an_entry_of_an_earlier_epoch) {
   caught<lessor, wrong::any_epoch::leased_passage>(an_expiry, "violated");
