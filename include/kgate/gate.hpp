@@ -35,6 +35,10 @@
 
 namespace kgate {
 
+namespace detail::cluster {
+class lease_job;
+}
+
 namespace detail::gates {
 class core;
 class suspended_entry;
@@ -191,6 +195,7 @@ class gate::member {
   friend class gate;
   friend class permit;
   friend class detail::gates::suspended_entry;
+  friend class detail::cluster::lease_job;
 
   member(std::shared_ptr<shared> owner, unsigned number, detail::gates::state out);
   static std::int64_t deadline_after(std::chrono::nanoseconds time);

@@ -46,9 +46,9 @@ class lease_job {
       : file_(file), member_(member), limit_(limit) {}
 
   outcome enter() {
-    if (member_.try_enter()) return outcome::done;
-    if (limit_.deadline <= std::chrono::steady_clock::now()) return outcome::given_up;
-    file_.ring();
+    if (member_.enter_at_once()) return outcome::done;
+    if (limit_.deadline <= std::chrono::steady_clock::now()) return try_enter();
+    file_.ring();  // who waits here wants a slot of the ensemble, maybe
     if (limit_.deadline == std::chrono::steady_clock::time_point::max())
       return member_.enter(limit_.stop) ? outcome::done : outcome::given_up;
     const auto left = limit_.deadline - std::chrono::steady_clock::now();
@@ -62,6 +62,9 @@ class lease_job {
   void live(int, const T&...) {}
 
  private:
+  /// Heals before it gives up, unlike enter_at_once(): so much is not done on the way to the queue, which heals itself.
+  outcome try_enter() { return member_.try_enter() ? outcome::done : outcome::given_up; }
+
   lease_file& file_;
   gate::member& member_;
   const request_limit& limit_;
