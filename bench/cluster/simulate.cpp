@@ -147,10 +147,10 @@ class host {
     there->second.second.insert(this);
     return {answer::ok, true};
   }
-  answered<slot_set> slots() {
-    fired_ = false;
+  answered<slot_set> slots(bool watched) {
+    if (watched) fired_ = false;
     read();
-    world_.slot_watchers.insert(this);
+    if (watched) world_.slot_watchers.insert(this);
     slot_set out;
     for (std::size_t i = 0; i < world_.holder.size(); ++i)
       if (world_.holder[i] >= 0) out.numbers.push_back(static_cast<int>(i));

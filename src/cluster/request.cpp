@@ -56,7 +56,7 @@ void request_client::leave_session() {
 void request_client::next_request() {
   who_.request = request_name(session_->id(), session_->next_request());
   looked_ = false;
-  slots_asked_.reset();
+  slots_sent_.reset();
 }
 
 void request_client::use(session& s) {
@@ -79,11 +79,11 @@ answered<waiter_name> request_client::enqueue() {
 
 answered<std::vector<waiter_name>> request_client::queue() {
   events_.forget();
-  const auto asked = session_->ask_children(queue_path());
-  // Who looks again has usually become the head: what the head reads next is asked for at once.
-  if (looked_) slots_asked_ = session_->ask_children(gate_ + "/s", &events_);
+  const auto sent = session_->send_children(queue_path());
+  // Who looks again has usually become the head: what the head reads next is sent for at once.
+  if (looked_) slots_sent_ = session_->send_children(gate_ + "/s");
   looked_ = true;
-  const auto names = session_->await(asked);
+  const auto names = session_->await(sent);
   answered<std::vector<waiter>> out{names.is, {}};
   if (names.is == answer::ok) out.value = waiters_of(names.value, queue_path());
   return out;
@@ -94,11 +94,11 @@ answered<bool> request_client::watch_waiter(const waiter& w) {
   return {session_->get(waiter_path(w), &events_).is, true};
 }
 
-answered<slot_numbers> request_client::slots() {
-  if (slots_asked_ == nullptr) events_.forget();
-  const auto asked = slots_asked_ != nullptr ? slots_asked_ : session_->ask_children(gate_ + "/s", &events_);
-  slots_asked_.reset();
-  const auto names = session_->await(asked);
+answered<slot_numbers> request_client::slots(bool watched) {
+  if (watched) events_.forget();
+  auto sent = std::exchange(slots_sent_, nullptr);
+  if (watched || sent == nullptr) sent = session_->send_children(gate_ + "/s", watched ? &events_ : nullptr);
+  const auto names = session_->await(sent);
   answered<slot_set> out{names.is, {}};
   if (names.is == answer::ok) out.value = slots_of(names.value, gate_ + "/s");
   return out;

@@ -66,7 +66,7 @@ class request_client {
   answered<waiter> enqueue();
   answered<std::vector<waiter>> queue();
   answered<bool> watch_waiter(const waiter& w);
-  answered<slot_set> slots();
+  answered<slot_set> slots(bool watched);
   answered<gate_size> size();
   answered<token> grant(const waiter& me, const slot_set& chosen, std::int32_t version);
   answered<bool> remove_waiter(const waiter& me);
@@ -101,7 +101,7 @@ class request_client {
   request_limit limit_;
   listener events_;
   bool looked_ = false;  ///< at the queue
-  std::shared_ptr<asked_children> slots_asked_;
+  std::shared_ptr<sent_children> slots_sent_;
 };
 
 /// The waiters among these names. Throws gate_error if one is no waiter's.

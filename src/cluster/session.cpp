@@ -262,9 +262,9 @@ void session::send_pulse() {
   if (zoo_aexists(handle_, "/", 0, completed, one) != ZOK) delete one;
 }
 
-void session::heard(std::chrono::nanoseconds asked) {
+void session::heard(std::chrono::nanoseconds sent) {
   const std::scoped_lock lock(mutex_);
-  contact_ = std::max(contact_, asked);
+  contact_ = std::max(contact_, sent);
   publish();
 }
 
@@ -395,15 +395,15 @@ answered<node> session::get(const std::string& path, listener* watch) {
   return out;
 }
 
-std::shared_ptr<asked_children> session::ask_children(const std::string& path, listener* watch) {
+std::shared_ptr<sent_children> session::send_children(const std::string& path, listener* watch) {
   expect(path, watch);
-  auto asked = std::make_shared<asked_children>();
-  asked->path = path;
-  asked->sent = boot_time();
-  auto* const kept = new std::shared_ptr<asked_children>(asked);
+  auto sent_one = std::make_shared<sent_children>();
+  sent_one->path = path;
+  sent_one->sent = boot_time();
+  auto* const kept = new std::shared_ptr<sent_children>(sent_one);
   const auto completed = [](int code, const String_vector* names, const void* data) {
-    const std::unique_ptr<const std::shared_ptr<asked_children>> all(
-        static_cast<const std::shared_ptr<asked_children>*>(data));
+    const std::unique_ptr<const std::shared_ptr<sent_children>> all(
+        static_cast<const std::shared_ptr<sent_children>*>(data));
     const std::scoped_lock lock((*all)->mutex);
     (*all)->over = true;
     (*all)->code = code;
@@ -416,21 +416,21 @@ std::shared_ptr<asked_children> session::ask_children(const std::string& path, l
                                                   completed, kept);
   if (code != ZOK) {
     delete kept;
-    asked->over = true;
-    asked->code = code;
+    sent_one->over = true;
+    sent_one->code = code;
   }
-  return asked;
+  return sent_one;
 }
 
-answered<std::vector<std::string>> session::await(const std::shared_ptr<asked_children>& asked) {
+answered<std::vector<std::string>> session::await(const std::shared_ptr<sent_children>& sent_one) {
   const int code = call(
       [&] {
-        std::unique_lock lock(asked->mutex);
-        asked->changed.wait(lock, [&] { return asked->over; });
-        return asked->code;
+        std::unique_lock lock(sent_one->mutex);
+        sent_one->changed.wait(lock, [&] { return sent_one->over; });
+        return sent_one->code;
       },
-      asked->sent);
-  return {answer_of(code, asked->path), asked->names};
+      sent_one->sent);
+  return {answer_of(code, sent_one->path), sent_one->names};
 }
 
 answered<std::string> session::create_waiter(const std::string& prefix, const std::string& data) {

@@ -72,7 +72,7 @@ struct write {
 };
 
 /// A list of children that was asked for.
-struct asked_children {
+struct sent_children {
   std::string path;
   std::chrono::nanoseconds sent{0};
   std::mutex mutex;
@@ -93,11 +93,11 @@ class session {
   // One request each. unknown: the connection was lost before the answer came. Other failures throw gate_error.
   answered<node> get(const std::string& path, listener* watch = nullptr);
   answered<std::vector<std::string>> children(const std::string& path, listener* watch = nullptr) {
-    return await(ask_children(path, watch));
+    return await(send_children(path, watch));
   }
   /// The same in two steps: requests are carried out in the order in which they are made.
-  std::shared_ptr<asked_children> ask_children(const std::string& path, listener* watch = nullptr);
-  answered<std::vector<std::string>> await(const std::shared_ptr<asked_children>& asked);
+  std::shared_ptr<sent_children> send_children(const std::string& path, listener* watch = nullptr);
+  answered<std::vector<std::string>> await(const std::shared_ptr<sent_children>& asked);
   /// The path of the node that was made.
   answered<std::string> create_waiter(const std::string& prefix, const std::string& data);
   /// changed: a version is another one, or a node to be removed is not empty. The value is the czxid of the last `set`.

@@ -38,7 +38,7 @@
 ///   enqueue()             creates q/REQUEST_sequence: the waiter; no_node: there is no gate
 ///   queue()               the waiters in any order; forgets the events so far
 ///   watch_waiter(w)       whether w is in q, with a watch if it is; no_node otherwise
-///   slots()               the slots that are held, with a watch; forgets the events so far
+///   slots(watched)        the slots that are held; watched: with a watch, and forgets the events so far
 ///   size()                the gate_size, with a watch
 ///   grant(w, set, v)      one transaction: GATE has version v, creates the slots of the set, deletes w: their token.
 ///                         exists: a slot is held; no_node: w is gone; changed: the version is another
@@ -230,17 +230,19 @@ class recipe {
     return {step::wait};
   }
 
-  /// The head of q takes its slots, or watches what it lacks.
+  /// The head of q takes its slots, or watches what it lacks. It looks without a watch first: there usually is room when
+  /// the head looks, and its own grant would fire the watch.
   step try_grant(int least, int most) {
-    c.live(7, at_, most);
-    const auto held = c.slots();
-    if (held.is == answer::unknown && c.reconnect()) return {};
-    if (held.is == answer::no_node) return ended(outcome::removed);
-    if (held.is != answer::ok) return ended(outcome::lost);
-    const int free = at_.size.slots - held.value.count();
-    if (free >= least) {
+    for (const bool watched : {false, true}) {
+      c.live(7, at_, most, watched);
+      const auto held = c.slots(watched);
+      if (held.is == answer::unknown && c.reconnect()) return {};
+      if (held.is == answer::no_node) return ended(outcome::removed);
+      if (held.is != answer::ok) return ended(outcome::lost);
+      const int free = at_.size.slots - held.value.count();
+      if (free < least) continue;
       at_.slots = held.value.lowest_free(free < most ? free : most);
-      c.live(8, at_);
+      c.live(8, at_, watched);
       const auto granted = c.grant(at_.me, at_.slots, at_.size.version);  // C2
       if (granted.is == answer::ok) {
         at_.fence = granted.value;
@@ -254,6 +256,11 @@ class recipe {
       at_.slots = slot_set{};
       if (granted.is == answer::no_node) return {};
     }
+    return watch_as_head(least);
+  }
+
+  /// s does not have what it needs, and is watched.
+  step watch_as_head(int least) {
     const gate_size before = at_.size;
     const answer read = read_size();
     if (read == answer::expired) return ended(outcome::lost);

@@ -19,6 +19,7 @@
 #include "mutants/old_size.hpp"
 #include "mutants/own_node_unwatched.hpp"
 #include "mutants/rank_below_k.hpp"
+#include "mutants/slots_unwatched.hpp"
 #include "mutants/waits_for_gone.hpp"
 
 namespace kgate::lab {
@@ -101,6 +102,9 @@ TEST(cluster_mutants, a_lost_answer_taken_for_a_watch) {
 TEST(cluster_mutants, a_dismissed_waiter_that_nobody_tells) {
   caught<detail::cluster::own_node_unwatched::recipe>(
       {.clients = 3, .k = 1, .acts = 1, .among = {act::stay, act::enter, act::dismiss}}, "violated");
+}
+TEST(cluster_mutants, slots_that_the_head_waits_for_not_watched) {
+  caught<detail::cluster::slots_unwatched::recipe>({.clients = 2, .k = 1, .acts = 1, .among = {act::enter}}, "violated");
 }
 
 }  // namespace

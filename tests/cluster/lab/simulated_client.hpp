@@ -117,11 +117,11 @@ class simulated_client {
     });
     return {r.is, true};
   }
-  answered<slot_set> slots() {
-    const reply r = read("list s", [me = session()](ensemble& e) {
-      e.fired &= static_cast<std::uint8_t>(~ensemble::bit(me));
+  answered<slot_set> slots(bool watched) {
+    const reply r = read("list s", [me = session(), watched](ensemble& e) {
+      if (watched) e.fired &= static_cast<std::uint8_t>(~ensemble::bit(me));
       if (e.removed()) return reply{answer::no_node};
-      e.slot_watchers |= ensemble::bit(me);
+      if (watched) e.slot_watchers |= ensemble::bit(me);
       return reply{answer::ok, e.held_mask()};
     });
     return {r.is, {static_cast<std::uint8_t>(r.value)}};
