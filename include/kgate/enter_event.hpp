@@ -22,6 +22,8 @@ namespace kgate {
 
 namespace detail::gates {
 
+class attended_deaths;
+
 /// A member's request that no thread of the program waits for: what event loops and coroutines have in common. The
 /// member is used by nothing else until finish().
 class suspended_entry {
@@ -46,7 +48,9 @@ class suspended_entry {
   /// Queues up: true; then on_end() follows or has been called, and with resume() this object may be gone. Or it has
   /// ended: false. A cancel() from before counts.
   /// @throws gate_error
-  bool begin(int weight, std::chrono::nanoseconds limit);
+  bool begin(int weight, std::chrono::nanoseconds limit, attended_deaths* attended = nullptr);
+  /// Of a wait with attended deaths: they may have something to tell.
+  void attend_to_deaths() noexcept;
   /// The wait has ended, in whatever thread; under a lock, so it must not use the gate. True: resume() is to follow.
   virtual bool on_end() noexcept = 0;
   /// Without the lock. Nothing of this object is touched afterwards.
@@ -64,15 +68,20 @@ class suspended_entry {
 /// One with a descriptor that becomes readable when the wait has ended, and stays so.
 class event_entry final : public suspended_entry {
  public:
+  /// Who learns that a process has died for which this one waits: a thread of the library, or the caller. Then the
+  /// descriptor may become readable before the wait has ended, and attend() is to be called.
+  enum class deaths : bool { watched_by_thread, attended };
   /// @throws gate_error, also if there is no descriptor to be had
-  event_entry(gate::member& member, int weight, std::chrono::nanoseconds limit);
+  event_entry(gate::member& member, int weight, std::chrono::nanoseconds limit, deaths how = deaths::watched_by_thread);
   ~event_entry() override;
-  int descriptor() const noexcept { return descriptor_; }
+  int descriptor() const noexcept;
+  void attend() noexcept;
 
  private:
   bool on_end() noexcept override;
 
-  int descriptor_;
+  int ended_;  ///< an eventfd
+  std::unique_ptr<attended_deaths> deaths_;
 };
 
 }  // namespace detail::gates

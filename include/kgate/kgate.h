@@ -103,7 +103,7 @@ typedef struct kgate_wait kgate_wait;
 /** Readable once the wait has ended, and from then on. Not to be read from, written to or closed. -1 of null. */
 KGATE_API int kgate_wait_descriptor(const kgate_wait* wait);
 /** How the wait ended, as the blocking call would have said; the wait is freed. KGATE_WAITING if it has not ended: then
- * nothing is done. */
+ * it goes on. */
 KGATE_CHECKED int kgate_wait_finish(kgate_wait* wait);
 /** Ends the wait if it has not ended. kgate_wait_finish() then says KGATE_STOPPED, or how it had ended before. */
 KGATE_API void kgate_wait_cancel(kgate_wait* wait);
@@ -147,6 +147,11 @@ KGATE_CHECKED int kgate_enter_within(kgate_member* member, int weight, int64_t n
 /** The same without blocking. Until the wait is finished or destroyed the member can do nothing else but part. */
 KGATE_CHECKED int kgate_enter_begin(kgate_member* member, int weight, int64_t nanoseconds, kgate_stop* stop,
                                     kgate_wait** wait);
+/** The same for an event loop that goes on watching: the descriptor may become readable before the wait has ended,
+ * when a process has died for which this one waits. kgate_wait_finish() then sees to it, and says KGATE_WAITING. So no
+ * thread is needed that watches for deaths. */
+KGATE_CHECKED int kgate_enter_attend(kgate_member* member, int weight, int64_t nanoseconds, kgate_stop* stop,
+                                     kgate_wait** wait);
 KGATE_API int kgate_leave(kgate_member* member);
 KGATE_API int kgate_inside(const kgate_member* member);
 /** A number 0..k-1 that nobody else inside has. Only inside. */

@@ -160,7 +160,11 @@ int kgate_wait_finish(kgate_wait* wait) {
   using namespace kgate::c;
   if (wait == nullptr) return failed(KGATE_INVALID);
   if (!wait->is_ours()) return failed(KGATE_FORKED);
-  if (!wait->ended()) return failed(KGATE_WAITING);
+  if (!wait->ended()) {
+    const uncancellable whole;
+    wait->attend();
+    return failed(KGATE_WAITING);
+  }
   const std::unique_ptr<kgate_wait> freed(wait);
   return guarded([&] { return wait->finish(); });
 }

@@ -29,6 +29,8 @@ struct kgate_wait {
   virtual int descriptor() const noexcept = 0;
   virtual bool ended() const noexcept = 0;
   virtual void cancel() noexcept = 0;
+  /// What is to be done when the descriptor is readable before the end.
+  virtual void attend() noexcept {}
   /// How it ended; it has. May throw.
   virtual int finish() = 0;
 

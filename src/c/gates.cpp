@@ -45,9 +45,11 @@ bool is_outside(const kgate_member* member) {
 /// A wait for a gate.
 class entering final : public kgate_wait {
  public:
-  entering(kgate_member& member, int weight, std::int64_t nanoseconds, const kgate_stop* stop)
+  using deaths = kgate::detail::gates::event_entry::deaths;
+
+  entering(kgate_member& member, int weight, std::int64_t nanoseconds, const kgate_stop* stop, deaths how)
       : member_(member),
-        entry_(member.member, weight, std::chrono::nanoseconds(nanoseconds)),
+        entry_(member.member, weight, std::chrono::nanoseconds(nanoseconds), how),
         canceller_(entry_, stop) {
     member.wait = this;
   }
@@ -55,6 +57,7 @@ class entering final : public kgate_wait {
   int descriptor() const noexcept override { return entry_.descriptor(); }
   bool ended() const noexcept override { return entry_.ended(); }
   void cancel() noexcept override { canceller_.cancel(); }
+  void attend() noexcept override { entry_.attend(); }
   int finish() override { return entry_.finish() ? KGATE_OK : canceller_.gave_up(); }
 
  private:
@@ -62,6 +65,19 @@ class entering final : public kgate_wait {
   kgate::detail::gates::event_entry entry_;
   canceller<kgate::detail::gates::event_entry> canceller_;
 };
+
+int begin(kgate_member* member, int weight, std::int64_t nanoseconds, const kgate_stop* stop, kgate_wait** wait,
+          entering::deaths how) {
+  if (wait == nullptr) return failed(KGATE_INVALID);
+  *wait = nullptr;
+  if (!is_outside(member)) return wrong_side(member);
+  return guarded([&]() -> int {
+    if (member->member.try_enter(weight)) return KGATE_OK;
+    if (nanoseconds <= 0) return failed(KGATE_TIMED_OUT);
+    *wait = new entering(*member, weight, nanoseconds, stop, how);
+    return KGATE_WAITING;
+  });
+}
 
 /// A status with what its pointers lead to.
 struct kept_status : kgate_status {
@@ -170,15 +186,10 @@ int kgate_enter_within(kgate_member* member, int weight, int64_t nanoseconds, kg
   });
 }
 int kgate_enter_begin(kgate_member* member, int weight, int64_t nanoseconds, kgate_stop* stop, kgate_wait** wait) {
-  if (wait == nullptr) return failed(KGATE_INVALID);
-  *wait = nullptr;
-  if (!is_outside(member)) return wrong_side(member);
-  return guarded([&]() -> int {
-    if (member->member.try_enter(weight)) return KGATE_OK;
-    if (nanoseconds <= 0) return failed(KGATE_TIMED_OUT);
-    *wait = new entering(*member, weight, nanoseconds, stop);
-    return KGATE_WAITING;
-  });
+  return begin(member, weight, nanoseconds, stop, wait, entering::deaths::watched_by_thread);
+}
+int kgate_enter_attend(kgate_member* member, int weight, int64_t nanoseconds, kgate_stop* stop, kgate_wait** wait) {
+  return begin(member, weight, nanoseconds, stop, wait, entering::deaths::attended);
 }
 int kgate_leave(kgate_member* member) {
   if (member == nullptr || !member->member.inside()) return wrong_side(member);

@@ -120,7 +120,7 @@ class waiting_cells : public mapped_cells {
     const std::int64_t now = now_ns();
     if (is_over(now)) return 0;
     std::int64_t most = how_.progress != nullptr ? progress_ns : forever;
-    if (!ahead.complete || watch_.watch(i, ahead.processes) == death_watch::answer::impossible)
+    if (!ahead.complete || watch_.watch(i, ahead.processes, how_.attended) == death_watch::answer::impossible)
       most = std::min(most, tick_ns(head, now - began_));
     if (how_.deadline_ns != forever) most = std::min(most, how_.deadline_ns - now);
     return most;

@@ -28,6 +28,7 @@ struct wait_options {
   bool spins_first = false;                         ///< may spin for a free permit for a while before it queues up
   bool leaves_by_ending = false;                    ///< it will end inside, and the next in line has to find out
   const std::atomic<bool>* cancelled = nullptr;     ///< looked at whenever the waiter wakes
+  attended_deaths* attended = nullptr;              ///< not null: deaths are watched by who calls core::attend()
   void (*progress)(void*, int position) = nullptr;  ///< called now and then while waiting
   void* progress_argument = nullptr;
 };
@@ -120,6 +121,8 @@ class core {
   std::optional<entry> begin(suspended_wait& s, int weight, word& became);
   /// How the wait has ended, or nothing: then it sleeps on the member's bell.
   std::optional<entry> proceed(suspended_wait& s);
+  /// Its attended deaths may have something to tell: if so, its bell is rung.
+  void attend(const suspended_wait& s) noexcept { watch_.attend(s.member.number); }
   /// Ends a wait that has not ended, because of `why`; but it may have been granted.
   entry withdraw(suspended_wait& s, entry why);
   void leave(membership& m, word& became);

@@ -5,10 +5,12 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -36,15 +38,78 @@ void drain(int fd) noexcept {
   }
 }
 
+constexpr int no_process = 0;  // what an event of another descriptor says
+
 }  // namespace
 
-death_watch::answer death_watch::watch(unsigned member, std::vector<int> processes) {
+attended_deaths::attended_deaths(int also) noexcept : descriptor_(epoll_create1(EPOLL_CLOEXEC)) {
+  if (descriptor_ < 0 || add(also, no_process)) return;
+  const int error = errno;
+  ::close(std::exchange(descriptor_, -1));
+  errno = error;
+}
+
+// Nothing is removed here: a forked child that has no use for it must not take it from its parent.
+attended_deaths::~attended_deaths() {
+  for (const auto& [process, fd] : watched_) ::close(fd);
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool attended_deaths::add(int fd, int process) noexcept {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = process;
+  return epoll_ctl(descriptor_, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+int attended_deaths::watch(const std::vector<int>& processes) {
+  clear();
+  for (const int process : processes) {
+    const int fd = open_pidfd(process);
+    if (fd >= 0) watched_.emplace(process, fd);
+    if (fd >= 0 && add(fd, process)) continue;
+    const int error = errno;
+    clear();
+    return error;
+  }
+  return 0;
+}
+
+bool attended_deaths::has_ended() noexcept {
+  std::array<epoll_event, 2> events{};  // one may be of another descriptor
+  const int count = epoll_wait(descriptor_, events.data(), static_cast<int>(events.size()), 0);
+  bool ended = false;
+  for (int i = 0; i < count; ++i) ended = ended || events[static_cast<std::size_t>(i)].data.fd != no_process;
+  if (ended) clear();
+  return ended;
+}
+
+void attended_deaths::clear() noexcept {
+  for (const auto& [process, fd] : watched_) {
+    // Closing is not enough where a forked child has it, too.
+    epoll_ctl(descriptor_, EPOLL_CTL_DEL, fd, nullptr);
+    ::close(fd);
+  }
+  watched_.clear();
+}
+
+/// Lets the caller's event loop watch, if it can. The member is rung: whether they are alive must be asked once more,
+/// now that they are watched.
+bool death_watch::attended(unsigned member, request& its) {
+  const int error = its.attended->watch(its.processes);
+  if (error != 0 && error != ESRCH) return false;
+  its.is = error == 0 ? phase::watched : phase::ended;
+  ring_(member);
+  return true;
+}
+
+death_watch::answer death_watch::watch(unsigned member, std::vector<int> processes, attended_deaths* by_caller) {
   std::sort(processes.begin(), processes.end());
   processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
   const std::lock_guard guard(mutex_);
   tidy_up();
   if (processes.empty()) {
-    wanted_.erase(member);
+    drop(member);
     return answer::watching;
   }
   request& its = wanted_[member];
@@ -54,7 +119,9 @@ death_watch::answer death_watch::watch(unsigned member, std::vector<int> process
     its.processes.clear();  // once more next time
     return answer::impossible;
   }
-  its = {std::move(processes), phase::asked};
+  its = {std::move(processes), phase::asked, by_caller};
+  if (by_caller != nullptr && attended(member, its)) return answer::beginning;
+  its.attended = nullptr;
   if (start() && begun_.load() != begin::failed && poke()) return answer::beginning;
   wanted_.erase(member);
   return answer::impossible;
@@ -63,7 +130,22 @@ death_watch::answer death_watch::watch(unsigned member, std::vector<int> process
 void death_watch::forget(unsigned member) noexcept {
   const std::lock_guard guard(mutex_);
   tidy_up();
-  wanted_.erase(member);
+  drop(member);
+}
+
+void death_watch::drop(unsigned member) noexcept {
+  const auto found = wanted_.find(member);
+  if (found == wanted_.end()) return;
+  if (found->second.attended != nullptr) found->second.attended->clear();
+  wanted_.erase(found);
+}
+
+void death_watch::attend(unsigned member) noexcept {
+  const std::lock_guard guard(mutex_);
+  const auto found = wanted_.find(member);
+  if (found == wanted_.end() || found->second.attended == nullptr || !found->second.attended->has_ended()) return;
+  found->second.is = phase::ended;
+  ring_(member);
 }
 
 death_watch::rest death_watch::sleep_until_one_ends(const std::vector<int>& processes, std::int64_t for_ns) {
@@ -142,6 +224,7 @@ void death_watch::fail_all() noexcept {
   {
     const std::lock_guard guard(mutex_);
     for (auto& [member, its] : wanted_) {
+      if (its.attended != nullptr) continue;
       its.is = phase::failed;
       rung.push_back(member);
     }
@@ -156,7 +239,7 @@ bool death_watch::reconcile(std::map<int, int>& descriptors, const std::vector<i
   if (stopping_) return false;
   std::map<int, int> kept;
   for (auto& [member, its] : wanted_) {
-    if (its.is == phase::ended || its.is == phase::failed) continue;
+    if (its.attended != nullptr || its.is == phase::ended || its.is == phase::failed) continue;
     phase now = phase::watched;
     for (const int process : its.processes) {
       if (std::binary_search(ended.begin(), ended.end(), process)) {

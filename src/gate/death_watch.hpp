@@ -15,6 +15,30 @@
 
 namespace kgate::detail::gates {
 
+/// What an event loop of the program watches for one member, in the place of the thread: a descriptor that is readable
+/// while one of the processes has ended. A death_watch uses it, under its lock.
+class attended_deaths {
+ public:
+  /// The descriptor is readable as well while `also` is; -1 if there is none to be had, and errno says why.
+  explicit attended_deaths(int also) noexcept;
+  attended_deaths(const attended_deaths&) = delete;
+  attended_deaths& operator=(const attended_deaths&) = delete;
+  ~attended_deaths();
+  int descriptor() const noexcept { return descriptor_; }
+
+  /// Replaces what is watched: 0, or the number of an error; then nothing is.
+  int watch(const std::vector<int>& processes);
+  /// Whether one has ended. Then nothing is watched any more.
+  bool has_ended() noexcept;
+  void clear() noexcept;
+
+ private:
+  bool add(int fd, int process) noexcept;
+
+  int descriptor_;
+  std::map<int, int> watched_;  ///< descriptors by process
+};
+
 /// One thread for all members of a gate object, which waits for pidfds and does nothing else; started when a member
 /// first watches somebody. Its descriptors are in a table of its own: what the program does with its descriptors does
 /// not disturb them, and they are in nobody's way.
@@ -31,9 +55,12 @@ class death_watch {
     beginning,  ///< the member will be rung when that is so: whether they are alive must be asked again then
     impossible  ///< no event will tell
   };
-  /// Replaces what the member watches.
-  answer watch(unsigned member, std::vector<int> processes);
+  /// Replaces what the member watches. With `attended` the caller's event loop does the watching and calls attend(), as
+  /// long as there are descriptors for it; else the thread does.
+  answer watch(unsigned member, std::vector<int> processes, attended_deaths* attended = nullptr);
   void forget(unsigned member) noexcept;
+  /// The descriptor of what the member watches by an event loop may be readable: rings if somebody has ended.
+  void attend(unsigned member) noexcept;
   /// Without a thread: sleeps until one of the processes has ended, or for so long.
   enum class rest : unsigned char { slept, disturbed, impossible };
   static rest sleep_until_one_ends(const std::vector<int>& processes, std::int64_t for_ns);
@@ -47,10 +74,13 @@ class death_watch {
   struct request {
     std::vector<int> processes;  ///< sorted
     phase is = phase::asked;
+    attended_deaths* attended = nullptr;  ///< null: by the thread
   };
   static void* thread_main(void* self);
   void run() noexcept;
+  bool attended(unsigned member, request& its);
   bool reconcile(std::map<int, int>& descriptors, const std::vector<int>& ended, std::vector<unsigned>& rung);
+  void drop(unsigned member) noexcept;
   void fail_all() noexcept;
   bool start() noexcept;
   bool poke() noexcept;

@@ -43,7 +43,7 @@ void suspended_entry::abandon() noexcept {
   }
 }
 
-bool suspended_entry::begin(int weight, std::chrono::nanoseconds limit) {
+bool suspended_entry::begin(int weight, std::chrono::nanoseconds limit, attended_deaths* attended) {
   gate::member& m = *member_;
   record& mine = *record_;
   m.prepare_to_enter(weight);
@@ -51,6 +51,7 @@ bool suspended_entry::begin(int weight, std::chrono::nanoseconds limit) {
   w.wait.member = {m.number_, m.out_};
   w.wait.how.deadline_ns = gate::member::deadline_after(limit);
   w.wait.how.cancelled = &mine.cancelled;
+  w.wait.how.attended = attended;
   w.owner = this;
   w.ended = [](void* self) noexcept {
     auto& me = *static_cast<suspended_entry*>(self);
@@ -72,6 +73,10 @@ bool suspended_entry::begin(int weight, std::chrono::nanoseconds limit) {
   throw gate_error(system_failure("cannot start a thread that waits at gate '" + m.owner_->name + "'", error));
 }
 
+void suspended_entry::attend_to_deaths() noexcept {
+  if (record_->at->memory.is_ours()) record_->at->core.attend(record_->waiter.wait);
+}
+
 bool suspended_entry::ended() const noexcept { return record_->ended.load(); }
 
 void suspended_entry::cancel() noexcept {
@@ -90,24 +95,33 @@ bool suspended_entry::finish() {
   return member_->settle(*w.result, record_->cancelled.load(), w.wait.member.out, record_->became);
 }
 
-event_entry::event_entry(gate::member& member, int weight, std::chrono::nanoseconds limit)
-    : suspended_entry(member), descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (descriptor_ < 0) throw gate_error(system_failure("cannot wait by an eventfd", errno));
+event_entry::event_entry(gate::member& member, int weight, std::chrono::nanoseconds limit, deaths how)
+    : suspended_entry(member), ended_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (ended_ < 0) throw gate_error(system_failure("cannot wait by an eventfd", errno));
   try {
-    if (!begin(weight, limit)) on_end();
+    if (how == deaths::attended) deaths_ = std::make_unique<attended_deaths>(ended_);
+    if (deaths_ != nullptr && deaths_->descriptor() < 0)
+      throw gate_error(system_failure("cannot wait by an epoll descriptor", errno));
+    if (!begin(weight, limit, deaths_.get())) on_end();
   } catch (...) {
-    ::close(descriptor_);
+    ::close(ended_);
     throw;
   }
 }
 event_entry::~event_entry() {
   cancel();  // before the descriptor is closed, also if it has ended: see there
-  ::close(descriptor_);
+  ::close(ended_);
+}
+
+int event_entry::descriptor() const noexcept { return deaths_ == nullptr ? ended_ : deaths_->descriptor(); }
+
+void event_entry::attend() noexcept {
+  if (deaths_ != nullptr && !ended()) attend_to_deaths();
 }
 
 bool event_entry::on_end() noexcept {
   const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = ::write(descriptor_, &one, sizeof one);
+  [[maybe_unused]] const auto written = ::write(ended_, &one, sizeof one);
   return false;
 }
 

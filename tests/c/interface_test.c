@@ -1,50 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every call of kgate.h from C, with every code it can return; fork, pthread_cancel and killed holders. */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
+/* Every call of kgate.h from C as it is used; fork, pthread_cancel, signals, killed holders and waiters. */
 
-#include "kgate/kgate.h"
-
-#define CHECK(condition)                                                                                   \
-  do {                                                                                                     \
-    if (!(condition)) {                                                                                    \
-      fprintf(stderr, "%s:%d: %s (last error: %s)\n", __FILE__, __LINE__, #condition, kgate_last_error()); \
-      exit(1);                                                                                             \
-    }                                                                                                      \
-  } while (0)
-#define OK(call) CHECK((call) == KGATE_OK)
-
-static const int64_t millisecond = 1000000;
-
-static kgate_gate* open_gate(const char* name, int slots) {
-  kgate_gate* gate = NULL;
-  OK(kgate_gate_open(&gate, name, slots, NULL));
-  return gate;
-}
-static kgate_member* join(kgate_gate* gate) {
-  kgate_member* member = NULL;
-  OK(kgate_gate_join(gate, &member));
-  return member;
-}
-static int waits_for(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-static void sleep_for(int64_t nanoseconds) {
-  const struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
-  nanosleep(&time, NULL);
-}
+#include "c/checks.h"
 
 static void texts(void) {
   CHECK(strchr(kgate_version(), '.') != NULL);
@@ -368,11 +325,6 @@ static int hold(const char* name) {
   return 0;
 }
 
-static int readable(const kgate_wait* wait, int milliseconds) {
-  struct pollfd watched = {kgate_wait_descriptor(wait), POLLIN, 0};
-  return poll(&watched, 1, milliseconds) == 1;
-}
-
 static void gate_waits_without_a_thread(void) {
   kgate_gate* gate = open_gate("unblocked", 1);
   kgate_member *a = join(gate), *b = join(gate), *c = join(gate);
@@ -504,7 +456,7 @@ static void threads_wait_without_a_thread(void) {
 int main(int count, char** arguments) {
   if (count == 3 && strcmp(arguments[1], "hold") == 0) return hold(arguments[2]);
   char directory[] = "/tmp/kgate-c-XXXXXX";
-  CHECK(mkdtemp(directory) != NULL && setenv("KGATE_DIR", directory, 1) == 0);
+  begin_in_a_directory(directory);
   texts();
   gate_life();
   gate_errors();
@@ -517,9 +469,5 @@ int main(int count, char** arguments) {
   threads_share();
   gate_waits_without_a_thread();
   threads_wait_without_a_thread();
-  char command[64];
-  snprintf(command, sizeof command, "rm -rf %s", directory);
-  CHECK(system(command) == 0);
-  puts("passed");
-  return 0;
+  return end_in_a_directory(directory);
 }

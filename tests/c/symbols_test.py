@@ -38,6 +38,13 @@ class Interface(unittest.TestCase):
         listed = {line.split("@")[0].strip() for line in lines if line.startswith(" kgate_")} - {"kgate_waiting_room_1"}
         self.assertEqual(sorted(listed), sorted(line.split("@")[0] for line in self.kept if "@" in line))
 
+    def test_every_call_and_every_code_is_tried(self):
+        texts = "".join(p.read_text() for p in sorted((ROOT / "tests/c").glob("*_test.c")))
+        calls = {line.split("@")[0] for line in self.kept if "@" in line}
+        self.assertEqual({call for call in calls if not re.search(rf"\b{call}\(", texts)}, set())
+        codes = set(re.findall(r"^  (KGATE_\w+) = \d+", self.header, re.M)) - {"KGATE_OK"}
+        self.assertEqual({code for code in codes if not re.search(rf"[!=]= {code}\b", texts)}, set())
+
     def test_soname(self):
         self.assertIn("[libkgate.so.1]", output("readelf", "-d", LIBRARY))
 

@@ -15,6 +15,7 @@ import textwrap
 import threading
 import time
 import unittest
+from pathlib import Path
 
 import kgate
 
@@ -148,6 +149,36 @@ class Machines(unittest.TestCase):
         holder.communicate()
         with g.enter(timeout=60):  # when the session of the dead one has expired
             self.assertEqual(len(g.status().holders), 1)
+
+    def test_a_lost_session(self):
+        """The servers stand still for longer than a session lasts."""
+        g = self.gate("lost", 1)
+        permit, other = g.enter(), self.gate("lost")
+        ended = []
+
+        def wait():
+            try:
+                ended.append(other.enter(timeout=600))
+            except kgate.Error as error:
+                ended.append(error)
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        until(lambda: g.status().waiters)
+        servers = [int(p) for p in Path(f"/proc/{self.servers.pid}/task/{self.servers.pid}/children").read_text().split()]
+        for process in servers:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            until(lambda: permit.lost)
+            until(lambda: ended)
+        finally:
+            for process in servers:
+                os.kill(process, signal.SIGCONT)
+        thread.join()
+        self.assertIsInstance(ended[0], kgate.Lost)
+        self.assertFalse(permit.release())
+        with self.gate("lost").enter(timeout=60) as again:
+            self.assertFalse(again.lost)
 
     def test_fork(self):
         g = self.gate("forked", 1)

@@ -141,8 +141,10 @@ class Gates(unittest.TestCase):
         status = g.status()
         self.assertEqual((status.slots, status.free, len(status.holders)), (1, 0, 1))
         holder, waiting = status.holders[0], status.waiters[0]
+        self.assertEqual({type(holder), type(waiting), type(status)}, {kgate.Participant, kgate.Status})
         self.assertEqual((holder.process, holder.command, holder.position), (os.getpid(), "a command", None))
         self.assertEqual((waiting.process, waiting.position, waiting.slot), (waiter.pid, 1, None))
+        self.assertEqual((holder.user, holder.weight, holder.host, waiting.host), (os.getuid(), 1, os.uname().nodename, holder.host))
         self.assertLess(abs(time.time() - holder.since.timestamp()), 600)
         permit.release()
         self.assertEqual(waiter.wait(30), 0, waiter.communicate())

@@ -41,7 +41,9 @@ class Sanitized(unittest.TestCase):
         run("g++", *FLAGS, "-shared", *cls.folder.glob("*.o"), "-Wl,-soname,libkgate.so.1", "-o", cls.folder / "libkgate.so.1")
         (cls.folder / "libkgate.so").symlink_to("libkgate.so.1")
         link = [f"-L{cls.folder}", "-lkgate", f"-Wl,-rpath,{cls.folder}"]
-        run("gcc", "-std=c11", *FLAGS, *include, ROOT / "tests/c/interface_test.c", "-o", cls.folder / "interface_test", *link)
+        for name in ("interface_test", "errors_test", "signals_test"):
+            run("gcc", "-std=c11", "-D_GNU_SOURCE", *FLAGS, *include, f"-I{ROOT}/tests", ROOT / f"tests/c/{name}.c", "-o",
+                cls.folder / name, *link)
         package = cls.folder / "python/kgate"
         package.mkdir(parents=True)
         python = ROOT / "bindings/python/src"
@@ -59,21 +61,25 @@ class Sanitized(unittest.TestCase):
         return {**os.environ, "UBSAN_OPTIONS": "print_stacktrace=1", **more}
 
     def test_c(self):
-        run(self.folder / "interface_test", env=self.environment(KGATE_DIR=str(self.folder)), timeout=900)
+        for command in (["interface_test"], ["errors_test", TOOL], ["signals_test"]):
+            run(self.folder / command[0], *command[1:], env=self.environment(KGATE_DIR=str(self.folder)), timeout=900)
 
-    def python(self, suite):
+    def python(self, suite, *arguments):
         loaded = run("gcc", "-print-file-name=libasan.so").stdout.strip()
         # The interpreter keeps what it has until it ends: leaks are looked for in C.
-        done = run(sys.executable, "-B", ROOT / "tests/python" / suite, self.folder / "interface_test", TOOL, timeout=1800,
+        done = run(sys.executable, "-B", ROOT / "tests/python" / suite, *arguments, timeout=1800,
                    env=self.environment(PYTHONPATH=str(self.folder / "python"), LD_PRELOAD=loaded, ASAN_OPTIONS="detect_leaks=0"))
         self.assertNotIn("Sanitizer", done.stdout + done.stderr)
         self.assertIn("OK", done.stderr)
 
     def test_python(self):
-        self.python("package_test.py")
+        self.python("package_test.py", self.folder / "interface_test", TOOL)
+
+    def test_python_errors(self):
+        self.python("errors_test.py", ROOT, self.folder / "errors_test")
 
     def test_asyncio(self):
-        self.python("asyncio_test.py")
+        self.python("asyncio_test.py", self.folder / "interface_test", TOOL)
 
 
 if __name__ == "__main__":

@@ -70,16 +70,20 @@ class Line(Generic[Got]):
         return pending
 
     def _ended(self) -> None:
-        """The first in line has got what it waits for, or an error."""
+        """The first in line has got what it waits for, or an error; or somebody has died for whom it waits."""
         pending = self._unwatch()
-        turn, _ = self._waiting.popitem(last=False)
+        turn = next(iter(self._waiting))
         if turn.done():  # its task has been cancelled, and has not run since
             pending.cancel()
         else:
             try:
                 turn.set_result(pending.finish())
+            except BlockingIOError:
+                self._watch(pending)
+                return
             except BaseException as error:
                 turn.set_exception(error)
+        del self._waiting[turn]
         self._serve()
 
     def _serve(self) -> None:

@@ -175,7 +175,7 @@ static PyObject* gate_begin(gate_object* self, PyObject* argument) {
   wait_place place = {.weight = weight, .opened = self->opened, .ended = gate_ended, .given_up = gate_given_up};
   place.member = gate_member(self);
   if (place.member == NULL) return NULL;
-  const int result = kgate_enter_begin(place.member, weight, KGATE_FOREVER, NULL, &place.wait);
+  const int result = kgate_enter_attend(place.member, weight, KGATE_FOREVER, NULL, &place.wait);
   return result == KGATE_WAITING ? make_wait((PyObject*)self, &place)
                                  : gate_ended((PyObject*)self, place.member, result, &place);
 }

@@ -58,7 +58,7 @@ static PyObject* wait_cancel(wait_object* self, PyObject* Py_UNUSED(nothing)) {
   Py_RETURN_NONE;
 }
 static PyMethodDef wait_methods[] = {
-    {"fileno", (PyCFunction)wait_fileno, METH_NOARGS, "fileno(): readable when the wait has ended"},
+    {"fileno", (PyCFunction)wait_fileno, METH_NOARGS, "fileno(): readable when finish() has something to do"},
     {"finish", (PyCFunction)wait_finish, METH_NOARGS, "finish(): what was waited for; BlockingIOError before the end"},
     {"cancel", (PyCFunction)wait_cancel, METH_NOARGS, "cancel(): gives the place in the queue back"},
     {NULL, NULL, 0, NULL}};

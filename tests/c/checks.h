@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KGATE_TESTS_C_CHECKS_H
+#define KGATE_TESTS_C_CHECKS_H
+
+/* What the tests in C share. */
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kgate/kgate.h"
+
+#define CHECK(condition)                                                                                   \
+  do {                                                                                                     \
+    if (!(condition)) {                                                                                    \
+      fprintf(stderr, "%s:%d: %s (last error: %s)\n", __FILE__, __LINE__, #condition, kgate_last_error()); \
+      exit(1);                                                                                             \
+    }                                                                                                      \
+  } while (0)
+#define OK(call) CHECK((call) == KGATE_OK)
+
+static const int64_t millisecond = 1000000;
+
+static inline kgate_gate* open_gate(const char* name, int slots) {
+  kgate_gate* gate = NULL;
+  OK(kgate_gate_open(&gate, name, slots, NULL));
+  return gate;
+}
+static inline kgate_member* join(kgate_gate* gate) {
+  kgate_member* member = NULL;
+  OK(kgate_gate_join(gate, &member));
+  return member;
+}
+static inline int waits_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+static inline void sleep_for(int64_t nanoseconds) {
+  const struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+  nanosleep(&time, NULL);
+}
+static inline int readable(const kgate_wait* wait, int milliseconds) {
+  struct pollfd watched = {kgate_wait_descriptor(wait), POLLIN, 0};
+  return poll(&watched, 1, milliseconds) == 1;
+}
+
+/* A directory of its own for the gates of a test. */
+static inline void begin_in_a_directory(char* directory) {
+  CHECK(mkdtemp(directory) != NULL && setenv("KGATE_DIR", directory, 1) == 0);
+}
+static inline int end_in_a_directory(const char* directory) {
+  char command[4200];
+  snprintf(command, sizeof command, "rm -rf '%s'", directory);
+  CHECK(system(command) == 0);
+  puts("passed");
+  return 0;
+}
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals and kill -9, at gates, semaphores and slots, in calls that block and in waits of an event loop. */
+#include "c/checks.h"
+
+static volatile sig_atomic_t handled;
+static void on_signal(int number) {
+  (void)number;
+  ++handled;
+}
+
+enum what { at_gate, at_gate_limited, at_semaphore, at_semaphore_limited, at_slots, at_slots_limited, kinds };
+static kgate_gate* gate;
+static kgate_semaphore* semaphore;
+static kgate_slots* slots;
+
+struct waiter {
+  enum what what;
+  int64_t limit;
+  kgate_stop* stop;
+  int result;
+};
+static void* wait_there(void* argument) {
+  struct waiter* w = argument;
+  ptrdiff_t slot = -1;
+  kgate_member* member = NULL;
+  switch (w->what) {
+    case at_gate:
+    case at_gate_limited:
+      member = join(gate);
+      w->result = w->what == at_gate ? kgate_enter(member, 1) : kgate_enter_within(member, 1, w->limit, w->stop);
+      kgate_part(member);
+      break;
+    case at_semaphore:
+    case at_semaphore_limited:
+      w->result =
+          w->what == at_semaphore ? kgate_acquire(semaphore, 1) : kgate_acquire_within(semaphore, 1, w->limit, w->stop);
+      if (w->result == KGATE_OK) OK(kgate_release(semaphore, 1));
+      break;
+    default:
+      w->result = w->what == at_slots ? kgate_slots_acquire(slots, &slot)
+                                      : kgate_slots_acquire_within(slots, &slot, w->limit, w->stop);
+      if (w->result == KGATE_OK) OK(kgate_slots_release(slots, slot));
+  }
+  return NULL;
+}
+
+/* A handler that returns, in the middle of a wait, again and again: the wait goes on, and ends as it would have. */
+static void handlers_do_not_end_a_wait(void) {
+  const struct sigaction action = {.sa_handler = on_signal}; /* without SA_RESTART */
+  CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
+  for (int kind = 0; kind < kinds; ++kind) {
+    kgate_member* holder = join(gate);
+    ptrdiff_t slot = -1;
+    OK(kgate_enter(holder, 1));
+    OK(kgate_acquire(semaphore, 1));
+    OK(kgate_slots_acquire(slots, &slot));
+    struct waiter w = {(enum what)kind, KGATE_FOREVER, NULL, -1};
+    pthread_t thread;
+    const sig_atomic_t before = handled;
+    CHECK(pthread_create(&thread, NULL, wait_there, &w) == 0);
+    for (int i = 0; i < 50; ++i) {
+      sleep_for(millisecond);
+      CHECK(pthread_kill(thread, SIGUSR1) == 0);
+    }
+    CHECK(w.result == -1 && handled > before);
+    kgate_part(holder);
+    OK(kgate_release(semaphore, 1));
+    OK(kgate_slots_release(slots, slot));
+    CHECK(pthread_join(thread, NULL) == 0 && w.result == KGATE_OK);
+  }
+}
+
+/* Nor do they keep a time limit from ending it. */
+static void handlers_do_not_stretch_a_limit(void) {
+  kgate_member* holder = join(gate);
+  ptrdiff_t slot = -1;
+  OK(kgate_enter(holder, 1));
+  OK(kgate_acquire(semaphore, 1));
+  OK(kgate_slots_acquire(slots, &slot));
+  const struct itimerspec often = {{0, millisecond}, {0, millisecond}};
+  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+  timer_t timer;
+  CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 && timer_settime(timer, 0, &often, NULL) == 0);
+  const enum what limited[] = {at_gate_limited, at_semaphore_limited, at_slots_limited};
+  for (int i = 0; i < 3; ++i) {
+    struct waiter w = {limited[i], 30 * millisecond, NULL, -1};
+    wait_there(&w); /* in this thread, which the timer interrupts */
+    CHECK(w.result == KGATE_TIMED_OUT);
+  }
+  CHECK(timer_delete(timer) == 0);
+  kgate_part(holder);
+  OK(kgate_release(semaphore, 1));
+  OK(kgate_slots_release(slots, slot));
+}
+
+static void* request_at_signal(void* stop) {
+  sigset_t waited;
+  int number = 0;
+  CHECK(sigemptyset(&waited) == 0 && sigaddset(&waited, SIGUSR2) == 0 && sigwait(&waited, &number) == 0);
+  kgate_stop_request(stop);
+  return NULL;
+}
+/* What kgate.h advises for signals that are to end waits. */
+static void a_thread_that_waits_for_signals_ends_waits(void) {
+  kgate_member* holder = join(gate);
+  OK(kgate_enter(holder, 1));
+  sigset_t blocked, before;
+  CHECK(sigemptyset(&blocked) == 0 && sigaddset(&blocked, SIGUSR2) == 0);
+  CHECK(pthread_sigmask(SIG_BLOCK, &blocked, &before) == 0);
+  kgate_stop* stop = NULL;
+  OK(kgate_stop_create(&stop));
+  pthread_t listener, thread;
+  struct waiter w = {at_gate_limited, KGATE_FOREVER, stop, -1};
+  CHECK(pthread_create(&listener, NULL, request_at_signal, stop) == 0);
+  CHECK(pthread_create(&thread, NULL, wait_there, &w) == 0);
+  sleep_for(20 * millisecond);
+  CHECK(kill(getpid(), SIGUSR2) == 0);
+  CHECK(pthread_join(thread, NULL) == 0 && pthread_join(listener, NULL) == 0 && w.result == KGATE_STOPPED);
+  CHECK(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
+  kgate_stop_destroy(stop);
+  kgate_part(holder);
+}
+
+/* A process that enters, or waits to, and tells when it is inside. */
+static pid_t starts_to_enter(int begins, int told) {
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child != 0) return child;
+  kgate_gate* own = open_gate("signals", 0);
+  kgate_member* member = join(own);
+  kgate_wait* wait = NULL;
+  int result = begins ? kgate_enter_begin(member, 1, KGATE_FOREVER, NULL, &wait) : kgate_enter(member, 1);
+  if (result == KGATE_WAITING) {
+    CHECK(readable(wait, -1));
+    result = kgate_wait_finish(wait);
+  }
+  CHECK(result == KGATE_OK && write(told, "x", 1) == 1);
+  for (;;) pause();
+}
+static size_t waiters_there(void) {
+  kgate_status* status = NULL;
+  OK(kgate_gate_status(gate, &status));
+  const size_t count = status->waiter_count;
+  kgate_status_free(status);
+  return count;
+}
+static void killed(pid_t child) { CHECK(kill(child, SIGKILL) == 0 && waits_for(child) == 128 + SIGKILL); }
+
+/* One inside, then three waiters, in calls that block and by events; killed: the first in line, the one inside, and the
+ * next. The last gets in. */
+static void kill_9_of_holders_and_waiters(void) {
+  for (int begins = 0; begins < 2; ++begins) {
+    int told[2];
+    char byte = 0;
+    pid_t children[4];
+    CHECK(pipe(told) == 0);
+    children[0] = starts_to_enter(begins, told[1]);
+    CHECK(read(told[0], &byte, 1) == 1);
+    for (size_t i = 1; i < 4; ++i) {
+      children[i] = starts_to_enter(begins ^ (int)(i & 1), told[1]);
+      while (waiters_there() < i) sleep_for(millisecond);
+    }
+    killed(children[1]);
+    killed(children[0]);
+    CHECK(read(told[0], &byte, 1) == 1);
+    CHECK(waiters_there() == 1);
+    killed(children[2]);
+    CHECK(read(told[0], &byte, 1) == 1);
+    killed(children[3]);
+    kgate_member* member = join(gate);
+    OK(kgate_enter(member, 1));
+    kgate_part(member);
+    CHECK(close(told[0]) == 0 && close(told[1]) == 0);
+  }
+}
+
+/* The caller's loop learns of the death, no thread does; the wait goes on until there is something to be had. */
+static void attended_waits_outlive_deaths(void) {
+  int told[2];
+  char byte = 0;
+  CHECK(pipe(told) == 0);
+  const pid_t holder = starts_to_enter(0, told[1]);
+  CHECK(read(told[0], &byte, 1) == 1);
+  const pid_t ahead = starts_to_enter(1, told[1]);
+  while (waiters_there() < 1) sleep_for(millisecond);
+  kgate_member* member = join(gate);
+  kgate_wait* wait = NULL;
+  CHECK(kgate_enter_attend(NULL, 1, KGATE_FOREVER, NULL, &wait) == KGATE_INVALID);
+  CHECK(kgate_enter_attend(member, 1, 0, NULL, &wait) == KGATE_TIMED_OUT && wait == NULL);
+  CHECK(kgate_enter_attend(member, 2, KGATE_FOREVER, NULL, &wait) == KGATE_BAD_SLOTS);
+  CHECK(kgate_enter_attend(member, 1, 10 * millisecond, NULL, &wait) == KGATE_WAITING);
+  CHECK(readable(wait, 20000) && kgate_wait_finish(wait) == KGATE_TIMED_OUT);
+  CHECK(kgate_enter_attend(member, 1, KGATE_FOREVER, NULL, &wait) == KGATE_WAITING);
+  CHECK(!readable(wait, 100) && kgate_wait_finish(wait) == KGATE_WAITING);
+  killed(ahead);
+  int result = KGATE_WAITING;
+  sleep_for(50 * millisecond);
+  while (readable(wait, 50)) CHECK((result = kgate_wait_finish(wait)) == KGATE_WAITING);
+  killed(holder);
+  while (result == KGATE_WAITING) {
+    CHECK(readable(wait, 20000));
+    result = kgate_wait_finish(wait);
+  }
+  CHECK(result == KGATE_OK && kgate_inside(member));
+  kgate_member* other = join(gate);
+  CHECK(kgate_enter_attend(other, 1, KGATE_FOREVER, NULL, &wait) == KGATE_WAITING);
+  kgate_wait_cancel(wait);
+  CHECK(readable(wait, 0) && kgate_wait_finish(wait) == KGATE_STOPPED);
+  CHECK(kgate_enter_attend(other, 1, KGATE_FOREVER, NULL, &wait) == KGATE_WAITING);
+  kgate_part(other);
+  kgate_part(member);
+  OK(kgate_enter_attend(member = join(gate), 1, KGATE_FOREVER, NULL, &wait));
+  CHECK(wait == NULL);
+  kgate_part(member);
+}
+
+int main(void) {
+  char directory[] = "/tmp/kgate-c-XXXXXX";
+  begin_in_a_directory(directory);
+  gate = open_gate("signals", 1);
+  OK(kgate_semaphore_create(&semaphore, 1));
+  OK(kgate_slots_create(&slots, 1));
+  handlers_do_not_end_a_wait();
+  handlers_do_not_stretch_a_limit();
+  a_thread_that_waits_for_signals_ends_waits();
+  kill_9_of_holders_and_waiters();
+  attended_waits_outlive_deaths();
+  kgate_slots_destroy(slots);
+  kgate_semaphore_destroy(semaphore);
+  kgate_gate_close(gate);
+  return end_in_a_directory(directory);
+}
