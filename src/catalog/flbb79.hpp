@@ -53,7 +53,7 @@ inline constexpr auto flbb79_rows = std::tuple{
         .theorem = "theorem 4.1 (a) and (b)",
         .primitives = fetch_and_add | read_modify_write,
         .promise = {.despite = crashes::none},
-        .note = "the lock is reconstructed, with one value more than the paper's; one crash can stop it",
+        .note = "the lock is reconstructed, with as many values as the paper's; one crash can stop it",
         .headers = {"flbb79_bank.hpp", "flbb79_buffer_lock.hpp"},
     })},
     entry<shaped<flbb79::bank, flbb79::number_lock>>{in_one_variable({

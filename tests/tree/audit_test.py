@@ -17,6 +17,7 @@ def numbered(word, *numbers):
 ITEMS = {
     "Fischer, Lynch, Burns & Borodin 1979":
         numbered("condition", "C1", "C2", "C3", "C3'", "C4", "C4'", "C5", "C5'", "C6") +
+        ["section 4, conditions R1-R8", "section 4, conditions S1-S4"] +
         numbered("lemma", 4.1, 4.2, 4.3, 4.4, 4.5, 5.1, 5.2) + numbered("theorem", 4.1, 4.2, 4.3, 4.4, 5.1, 5.2, 5.3),
     "Afek, Dolev, Gafni, Merritt & Shavit 1994":
         numbered("definition", 2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 3.1, 5.1) + ["proposition 3.1"] +

@@ -13,7 +13,8 @@
 ///              next = granted: nobody holds a number, or all do and nobody is left to take one
 /// Deviations   no text is printed. Labels: T take a number, W wait, E exit.
 /// Memory model one variable: coherence is enough
-/// Evidence     tests/algorithms/flbb79/theorem41_test (FIFO, values), tests/algorithms/native (stress)
+/// Evidence     tests/algorithms/flbb79/theorem41_test (FIFO, values; with a number fewer it fails),
+///              tests/algorithms/native (stress)
 
 #include <cstdint>
 #include <string>

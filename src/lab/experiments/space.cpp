@@ -64,8 +64,8 @@ void set_bounds(space_cell& cell, const run_limits& limits) {
     cell.upper_formula = lock.exhaustive ? "(k+1) * the lock's" : "";
     cell.upper = (k + 1) * static_cast<double>(lock.values);
   } else if (cell.algorithm == "flbb79-bank-buffer") {
-    cell.upper_formula = "(k+1)(N+4)";  // theorem 4.1 (b) has N+3
-    cell.upper = (k + 1.0) * (N + 4);
+    cell.upper_formula = "(k+1)(N+3)";  // theorem 4.1 (b)
+    cell.upper = (k + 1.0) * (N + 3);
   } else if (cell.algorithm == "flbb79-bank-numbers") {
     cell.upper_formula = "(k+1) N^2";  // theorem 4.1 (c) has N+7
     cell.upper = (k + 1.0) * N * N;

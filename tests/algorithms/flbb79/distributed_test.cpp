@@ -37,6 +37,17 @@ TEST(Distributed, TheQueueSimulatesItsSupervisorN3l1k1) {
   EXPECT_EQ(seen.distributed, 83'134u);
 }
 
+/// c2 and c3 of the lemma: what the number of values in `kgate-lab space` is reckoned with does not grow with N.
+TEST(Distributed, R7AndR8AreBoundedWhateverNIsl1k1) {
+  const auto three = simulation_search<bucket_system<>, wide_messages, 3>(1, 1).run(1, 1'000'000);
+  const auto four = simulation_search<bucket_system<>, wide_messages, 4>(1, 1).run(1, 1'000'000);
+  EXPECT_TRUE(three.complete && four.complete);
+  EXPECT_EQ(three.states_in_memory, 9u);
+  EXPECT_EQ(four.states_in_memory, 9u) << "R7";
+  EXPECT_EQ(three.next_states, 4u);
+  EXPECT_EQ(four.next_states, 4u) << "R8: max(2^l, l + 3), as src/lab/experiments/space.cpp has it";
+}
+
 template <class M>
 using wide_buckets = supervised<M, bucket_system<>, wide_messages>;
 TEST(Distributed, TheCheckerMeetsAsManyStatesN2l1k1) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises of Fischer et al. at sizes that take minutes.
 
-#include "algorithms/decide.hpp"
+#include "algorithms/flbb79/conditions.hpp"
 #include "kgate/algorithms/flbb79_bounded.hpp"
+#include "kgate/algorithms/flbb79_buffer_lock.hpp"
 #include "kgate/algorithms/flbb79_fifo.hpp"
 #include "kgate/algorithms/flbb79_tickets.hpp"
 
@@ -16,6 +17,19 @@ TEST(Tickets, KeepAtMostKInsideN6k3) {
   EXPECT_EQ(decide<tickets>({6, 3, 0, -1, true}, "k-exclusion").verdict, "holds");
 }
 TEST(Tickets, AreQueuelikeN5k3) { EXPECT_EQ(decide<tickets>({5, 3}, "l-queuelike").verdict, "holds"); }
+
+/// Theorem 4.1 (b): the lock by itself.
+template <class M>
+using buffer_lock = flbb79::buffer_lock<M>;
+TEST(BufferLock, WaitsForOneN5) {
+  for (const std::string& property : {std::string("k-exclusion"), std::string("kl-deadlock-free"),
+                                      std::string("starvation-free"), finite_waiting, waiting_for_one}) {
+    const outcome seen = decide<buffer_lock>({5, 1, 0, 0}, property);
+    EXPECT_EQ(seen.verdict, "holds") << property;
+    EXPECT_EQ(seen.values, 8u) << property;
+    EXPECT_EQ(seen.states, 118'886u) << "docs/errata.md";
+  }
+}
 
 TEST(Buckets, HoldN3k1Distributed) {
   for (const char* property : {"k-exclusion", "starvation-free", "kl-deadlock-free"})

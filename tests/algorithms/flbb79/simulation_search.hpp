@@ -7,7 +7,7 @@
 ///
 /// In every reachable state, and for every step, it looks at
 ///   C1      at most l are inside
-///   R1-R6   what the lemma asks of the system it is given
+///   R1-R6   what the lemma asks of the system it is given; how many states R7 and R8 speak of is counted
 ///   S1-S3   whoever takes the supervisor's step has its state: beside each state runs the supervisor itself
 ///   E1, E2  the invariants of flbb79_supervisor.hpp
 ///   S4      supervisor steps never stop for good while fewer than k processes fail. Between two of them only finitely
@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -86,6 +87,8 @@ class simulation_search {
     std::size_t handed_over = 0;            ///< steps by which a state was received through channels
     std::size_t quitters_holding = 0;       ///< states in which a quitter holds a slot
     std::size_t lonely_releases = 0;        ///< slots released for elig = D alone
+    std::size_t states_in_memory = 0;       ///< of the supervisor, with one value and at most c1 trying: R7
+    std::size_t next_states = 0;            ///< of the supervisor, from one state of it: R8
     std::size_t closest_to_standstill = N;  ///< the fewest trying processes whose steps were not in vain, others trying
   };
 
@@ -133,7 +136,28 @@ class simulation_search {
     account_.complete = complete;
     account_.states = queue_.size();
     account_.values = shared_.size();
+    count_supervisors();
     return account_;
+  }
+  /// What R7 and R8 ask to be bounded, whatever N is, over the values and states that were met.
+  void count_supervisors() {
+    const System& system = rule_.system();
+    numbering<typename System::Value> values;
+    numbering<Supervisor> states;
+    std::vector<std::set<std::uint32_t>> in_memory, next;
+    const auto note = [](std::vector<std::set<std::uint32_t>>& all, std::uint32_t at, std::uint32_t one) {
+      if (all.size() <= at) all.resize(at + 1);
+      all[at].insert(one);
+      return all[at].size();
+    };
+    for (std::uint32_t i = 0; i < shared_.size(); ++i) {
+      const shared& v = shared_[i];
+      const std::uint32_t x = states.of(v.x);
+      if (system.active(v.V.v, v.x) <= system.c1())
+        account_.states_in_memory = std::max(account_.states_in_memory, note(in_memory, values.of(v.V.v), x));
+      const std::uint32_t then = states.of(system.newstate(v.x, system.transno(v.V.v, v.x)));
+      account_.next_states = std::max(account_.next_states, note(next, x, then));
+    }
   }
   /// Keeps s if it is new: an open hash table of places in the queue.
   void add(state s) {

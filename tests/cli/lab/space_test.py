@@ -50,11 +50,11 @@ class Space(LabTest):
         self.assertLessEqual(cell["values"], cell["upper"]["value"])
 
     def test_the_banks_of_theorem_4_1(self):
-        """Over a lock of one variable the counts are those of the theorem, but for a value of the lock."""
+        """Over a lock of one variable the counts are those of the theorem: (a) to N = 12, (b), and (c) to N = 3."""
         for N, k in ((3, 1), (3, 2), (5, 2)):
             buffer, numbers = self.cell("flbb79-bank-buffer", N, k), self.cell("flbb79-bank-numbers", N, k)
-            self.assertEqual(buffer["upper"], {"formula": "(k+1)(N+4)", "value": (k + 1) * (N + 4)})
-            self.assertLessEqual(buffer["values"], (k + 1) * (N + 4))
+            self.assertEqual(buffer["upper"], {"formula": "(k+1)(N+3)", "value": (k + 1) * (N + 3)})
+            self.assertLessEqual(buffer["values"], (k + 1) * (N + 3))
             self.assertLessEqual(buffer["values"], (k + 1) * (N // 2 + 9))
             self.assertEqual(numbers["values"], (k + 1) * N * N)
             self.assertEqual(numbers["values"] <= (k + 1) * (N + 7), N <= 3)
