@@ -92,9 +92,9 @@ _kgate() {
     stats) words="--name --dir --json --prometheus --help" ;;
     wait) words="--name --pid --timeout --dir --on --help" ;;
     cancel) words="--name --pid --all --dir --on --json --help" ;;
-    pause) words="--name --dir --json --help" ;;
-    resume) words="--name --dir --json --help" ;;
-    drain) words="--name --timeout --dir --help" ;;
+    pause) words="--name --dir --on --json --help" ;;
+    resume) words="--name --dir --on --json --help" ;;
+    drain) words="--name --timeout --dir --on --help" ;;
     resize) words="--name --slots --dir --on --json --help" ;;
     remove) words="--name --dir --on --force --json --help" ;;
     doctor) words="--name --dir --on --json --help" ;;

@@ -75,6 +75,7 @@ struct cluster_participant {
 struct cluster_status {
   int slots = 0;
   int free = 0;  ///< below 0 while a gate that was made smaller has not emptied enough
+  bool paused = false;
   std::vector<cluster_participant> holders;
   std::vector<cluster_participant> waiters;
 };
@@ -108,6 +109,10 @@ class cluster_gate {
   [[nodiscard]] int slots();
   /// Changes k. Those inside stay; nobody enters until there is room under the new k.
   void resize(int slots);
+  /// Lets nobody in until resume(); those inside stay, waiters keep their order. A host that leases slots gives them
+  /// back as its jobs leave.
+  void pause();
+  void resume();
   cluster_status status();
   /// Takes the waiter with this request name out of the queue; false if it does not wait.
   bool cancel(std::string_view request);

@@ -179,6 +179,8 @@ int cluster_gate::slots() {
   return shared_->known_size().slots;
 }
 void cluster_gate::resize(int slots) { resize_gate(*shared_->usable(), shared_->path, slots); }
+void cluster_gate::pause() { pause_gate(*shared_->usable(), shared_->path, true); }
+void cluster_gate::resume() { pause_gate(*shared_->usable(), shared_->path, false); }
 cluster_status cluster_gate::status() { return look_at_gate(*shared_->usable(), shared_->path); }
 bool cluster_gate::cancel(std::string_view request) {
   return cancel_waiter(*shared_->usable(), shared_->path, request);

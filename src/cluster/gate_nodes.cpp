@@ -2,6 +2,7 @@
 #include "cluster/gate_nodes.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "cluster/secret.hpp"
 
@@ -105,7 +106,7 @@ gate_size open_gate(session& s, const std::string& root, const std::string& name
           {gate_errc::not_found, "there is no gate '" + name + "' at " + root + "; a number of slots would create it"});
     create_parents(s, root);
     answer_to(s, [&] {
-      return s.transact({{write::kind::create, gate, gate_data(slots, slots)},
+      return s.transact({{write::kind::create, gate, gate_data({slots, slots, false, {}})},
                          {write::kind::create, gate + "/q"},
                          {write::kind::create, gate + "/s"}});
     });
@@ -114,27 +115,43 @@ gate_size open_gate(session& s, const std::string& root, const std::string& name
 
 gate_size read_size(session& s, const std::string& gate) {
   std::int32_t version = 0;
-  const int slots = read_gate(s, gate, &version).slots;
-  return {slots, version};
+  const gate_reading there = read_gate(s, gate, &version);
+  return {there.slots, version, there.paused ? 1 : 0};
 }
 
-void resize_gate(session& s, const std::string& gate, int slots) {
-  if (slots < 1 || slots > slots_max)
-    throw gate_error({gate_errc::bad_slots, "a gate has 1 to " + std::to_string(slots_max) + " slots"});
+namespace {
+
+/// Changes what the gate's node says, until it has been answered that it says so.
+template <class F>
+void change_gate(session& s, const std::string& gate, F&& change) {
   for (;;) {
     std::int32_t version = 0;
-    const gate_reading there = read_gate(s, gate, &version);
-    if (there.slots == slots) return;
-    const auto set = s.transact({{write::kind::set, gate, gate_data(slots, there.created_with), version}});
+    gate_reading next = read_gate(s, gate, &version);
+    if (!change(next)) return;
+    const auto set = s.transact({{write::kind::set, gate, gate_data(next), version}});
     if (set.is == answer::ok) return;
     if (set.is == answer::expired || (set.is == answer::unknown && !s.await_connected())) throw_lost(s);
     if (set.is == answer::unknown) answer_to(s, [&] { return s.sync(gate); });
   }
 }
 
+}  // namespace
+
+void resize_gate(session& s, const std::string& gate, int slots) {
+  if (slots < 1 || slots > slots_max)
+    throw gate_error({gate_errc::bad_slots, "a gate has 1 to " + std::to_string(slots_max) + " slots"});
+  change_gate(s, gate, [slots](gate_reading& there) { return std::exchange(there.slots, slots) != slots; });
+}
+
+void pause_gate(session& s, const std::string& gate, bool paused) {
+  change_gate(s, gate, [paused](gate_reading& there) { return std::exchange(there.paused, paused) != paused; });
+}
+
 cluster_status look_at_gate(session& s, const std::string& gate) {
   cluster_status out;
-  out.slots = read_size(s, gate).slots;
+  const gate_size size = read_size(s, gate);
+  out.slots = size.slots;
+  out.paused = size.paused != 0;
   const std::vector<int> held = slots_held(s, gate);
   for (const int slot : held) {
     const auto there = answer_to(s, [&] { return s.get(gate + "/s/" + std::to_string(slot)); });

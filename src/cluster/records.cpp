@@ -57,9 +57,9 @@ std::string own_user() {
 
 }  // namespace
 
-std::string gate_data(int slots, int created_with) {
-  return std::string(gate_mark) + std::to_string(layout_version) + "\nslots=" + std::to_string(slots) +
-         "\ncreated=" + std::to_string(created_with) + "\n";
+std::string gate_data(const gate_reading& gate) {
+  return std::string(gate_mark) + std::to_string(layout_version) + "\nslots=" + std::to_string(gate.slots) +
+         "\ncreated=" + std::to_string(gate.created_with) + "\n" + (gate.paused ? "paused=1\n" : "");
 }
 
 gate_reading read_gate_data(std::string_view data) {
@@ -77,6 +77,7 @@ gate_reading read_gate_data(std::string_view data) {
   }
   out.slots = number<int>(value_of(data, "slots")).value_or(0);
   out.created_with = number<int>(value_of(data, "created")).value_or(out.slots);
+  out.paused = value_of(data, "paused") == "1";
   if (out.slots < 1 || out.slots > slots_max) out.wrong = "a gate whose size is not 1 to " + std::to_string(slots_max);
   return out;
 }

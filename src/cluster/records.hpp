@@ -15,13 +15,13 @@ constexpr int slots_max = 4095;
 constexpr int layout_version = 1;
 
 /// The data of the gate's own node.
-std::string gate_data(int slots, int created_with);
-/// What a gate's data says, or what is wrong with it.
 struct gate_reading {
   int slots = 0;
   int created_with = 0;  ///< the slots it had at first
-  std::string wrong;
+  bool paused = false;
+  std::string wrong;  ///< what is wrong with the data, if anything is
 };
+std::string gate_data(const gate_reading& gate);
 gate_reading read_gate_data(std::string_view data);
 
 /// The data of a waiter's and of a holder's node.

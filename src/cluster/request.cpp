@@ -38,7 +38,7 @@ gate_size size_of(const node& gate, const std::string& path) {
   const gate_reading read = read_gate_data(gate.data);
   if (!read.wrong.empty())
     throw gate_error({gate_errc::not_a_gate, "at " + path + " there is " + read.wrong + "; use another path or name"});
-  return {read.slots, gate.version};
+  return {read.slots, gate.version, read.paused ? 1 : 0};
 }
 
 request_client::request_client(session& s, std::string gate, participant_data who, request_limit limit)

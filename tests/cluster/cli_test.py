@@ -106,6 +106,28 @@ class OnAnEnsemble(unittest.TestCase):
         self.assertEqual(self.kgate("run", "--", "sh", "-c", "kill -9 $$").returncode, -9)
         self.assertEqual(self.gate()["free"], 2)
 
+    def test_pause_resume_and_drain(self):
+        holder = self.start("run", "-k", "2", "--", "sleep", "60")
+        self.until(lambda: self.gate()["holders"])
+        self.assertEqual(self.kgate("pause").stdout, f"{self.name}: paused\n")
+        self.assertTrue(self.gate()["paused"])
+        self.assertIn("0 waiting, paused", self.kgate("status").stdout)
+        waiter = self.start("run", "-w", "2", "--", "true")
+        self.until(lambda: self.gate()["waiters"])
+        self.assertEqual(self.kgate("run", "--timeout", "0.3", "--", "true").returncode, 124)
+        drained = self.kgate("drain", "--timeout", "0.3")
+        self.assertEqual(drained.returncode, 124)
+        self.assertIn("stays paused", drained.stderr)
+        holder.terminate()
+        self.assertEqual(self.kgate("drain").returncode, 0)
+        self.assertEqual([len(self.gate()[who]) for who in ("holders", "waiters")], [0, 1])
+        self.assertEqual(self.kgate("resize", "-k", "3").returncode, 0)
+        self.assertTrue(self.gate()["paused"])
+        self.assertIsNone(waiter.poll())
+        self.assertEqual(json.loads(self.kgate("resume", "--json").stdout)["done"], "resumed")
+        self.assertEqual(waiter.wait(10), 0)
+        self.assertFalse(self.gate()["paused"])
+
     def test_the_command_inherits_no_connection(self):
         command = ["sh", "-c", "ls /proc/self/fd | wc -l"]
         here = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -175,7 +197,8 @@ class OnAnEnsemble(unittest.TestCase):
         fails(120, "contradict", "run", "--on", "zk://a", "--dir", "/tmp", "--", "true")
         fails(120, "is for gates of this machine", "run", "--exec", "--", "true")
         fails(120, "of this machine only", "jobserver", "--", "make")
-        fails(120, "of this machine only", "pause", "--on", "zk://a")
+        fails(120, "of this machine only", "stats", "--on", "zk://a")
+        fails(1, "there is no gate", "pause", "--on", self.ensemble.address + "/other")
         fails(125, "there is no gate", "run", "--existing", "--on", self.ensemble.address + "/other", "--", "true")
         fails(1, "there is no gate", "resize", "--on", self.ensemble.address + "/other", "-k", "2")
         fails(120, "--on-loss wants", "run", "--on-loss", "cry", "--", "true")

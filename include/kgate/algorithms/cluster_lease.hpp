@@ -29,7 +29,7 @@
 ///                  else is the head. It asks for its own slots at the local gate as a job does, in order, so that jobs
 ///                  cannot keep it out.
 ///              L5  It also watches the size of the gate, and gives back everything if one of its slots is not below
-///                  it.
+///                  it, or if the gate is paused.
 /// Deviations   none
 /// Memory model entries, epoch and time are sequentially consistent
 /// Evidence     tests/cluster/lab/lease_test.cpp (hosts, jobs and a simulated ensemble, exhaustively, with lost
@@ -165,14 +165,14 @@ class lessor {
     return outcome::done;
   }
 
-  /// The size of the gate may have changed: a slot that is not below it goes back, with all others, and a host may have
-  /// more.
+  /// The size of the gate may have changed: a slot that is not below it goes back, with all others; and so do all while
+  /// the gate is paused. A host may have more if it grew.
   answer adapt() {
     c.live(30, ask_.at());
     const auto size = c.size();
     if (size.is != answer::ok) return size.is;
     for (const slot& one : c.mine.at)
-      if (one.is == slot::lent && !one.slots.below(size.value.slots))
+      if (one.is == slot::lent && (size.value.paused != 0 || !one.slots.below(size.value.slots)))
         c.mine.owed = static_cast<std::uint16_t>(c.mine.count(slot::lent));
     if (size.value.slots > static_cast<int>(c.mine.at.size())) {
       c.mine.at.resize(static_cast<std::size_t>(size.value.slots));

@@ -11,7 +11,7 @@
 ///              served. A change wakes one waiter. Any number of clients may die or lose their sessions at any step;
 ///              any answer may be lost, and its request may have been carried out, may never be, or may be later.
 ///              Steps: create, list q, list s and the grant if there is room; the release is one more.
-/// Variables    GATE      the gate's node: k and the version that each resize increases
+/// Variables    GATE      the gate's node: k, whether it is paused, and the version that each change increases
 ///              q         one ephemeral, sequential node for each waiter: request_sequence
 ///              s         one ephemeral node for each slot held, 0..k-1: the request that holds it. Its czxid, the
 ///                        number of the transaction that created it, is the token
@@ -230,8 +230,8 @@ class recipe {
     return {step::wait};
   }
 
-  /// The head of q takes its slots, or watches what it lacks. It looks without a watch first: there usually is room when
-  /// the head looks, and its own grant would fire the watch.
+  /// The head of q takes its slots, or watches what it lacks. It looks without a watch first: there usually is room
+  /// when the head looks, and its own grant would fire the watch.
   step try_grant(int least, int most) {
     for (const bool watched : {false, true}) {
       c.live(7, at_, most, watched);
@@ -239,7 +239,7 @@ class recipe {
       if (held.is == answer::unknown && c.reconnect()) return {};
       if (held.is == answer::no_node) return ended(outcome::removed);
       if (held.is != answer::ok) return ended(outcome::lost);
-      const int free = at_.size.slots - held.value.count();
+      const int free = at_.size.permits() - held.value.count();
       if (free < least) continue;
       at_.slots = held.value.lowest_free(free < most ? free : most);
       c.live(8, at_, watched);

@@ -20,6 +20,9 @@ enum class event : std::uint8_t { changed, local, given_up, expired };
 struct gate_size {
   std::int32_t slots = 0;
   std::int32_t version = 0;
+  std::int32_t paused = 0;  ///< 1: nobody is to be let in for a while
+
+  std::int32_t permits() const { return paused != 0 ? 0 : slots; }
   friend bool operator==(gate_size, gate_size) = default;
 };
 

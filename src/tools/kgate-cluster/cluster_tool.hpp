@@ -24,6 +24,9 @@ int top(const request& options);
 int wait(const request& options);
 int cancel(const request& options);
 int resize(const request& options);
+int pause(const request& options);
+int resume(const request& options);
+int drain(const request& options);
 int remove(const request& options);
 int doctor(const request& options);
 

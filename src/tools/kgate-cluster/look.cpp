@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kgate status, list, top and wait --on.
+// kgate status, list, top, wait and drain --on.
 #include <poll.h>
 #include <termios.h>
 #include <unistd.h>
@@ -61,7 +61,8 @@ std::string text_of(const std::vector<view>& gates) {
   std::string out;
   for (const view& gate : gates) {
     out += gate.name + ": " + std::to_string(inside_of(gate)) + " of " + std::to_string(gate.seen.slots) +
-           " slots taken, " + std::to_string(gate.seen.waiters.size()) + " waiting\n";
+           " slots taken, " + std::to_string(gate.seen.waiters.size()) + " waiting" +
+           (gate.seen.paused ? ", paused" : "") + "\n";
     if (!gate.seen.holders.empty()) out += "   slot            host    kgate        user    since  what\n";
     for (const cluster_participant& who : gate.seen.holders) out += line_of(list_of(who.slots), who) + "\n";
     if (!gate.seen.waiters.empty()) out += "  place            host    kgate        user   waited  what\n";
@@ -92,11 +93,8 @@ json_value json_of(const cluster_participant& who, bool inside) {
 }
 
 json_value json_of(const view& gate) {
-  json_value out = {{"name", gate.name},
-                    {"slots", gate.seen.slots},
-                    {"free", gate.seen.free},
-                    {"holders", json_value::array()},
-                    {"waiters", json_value::array()}};
+  json_value out = {{"name", gate.name},          {"slots", gate.seen.slots},       {"free", gate.seen.free},
+                    {"paused", gate.seen.paused}, {"holders", json_value::array()}, {"waiters", json_value::array()}};
   for (const cluster_participant& who : gate.seen.holders) out["holders"].push_back(json_of(who, true));
   for (const cluster_participant& who : gate.seen.waiters) out["waiters"].push_back(json_of(who, false));
   return out;
@@ -118,6 +116,19 @@ std::vector<view> sorted_views(const request& options, connection& to) {
     arrange(gate.seen.waiters, options.sort);
   }
   return out;
+}
+
+/// Until the gate is so, or the time is over.
+template <class Done>
+int wait_until(const request& options, connection& to, Done&& done) {
+  const auto began = std::chrono::steady_clock::now();
+  if (const gate_failure failure = check_name(options.name())) throw gate_error(failure);
+  for (;;) {
+    if (done(look_at_gate(*to.session, to.where.root + "/" + options.name()))) return exit_ok;
+    const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    if (options.timeout_s >= 0 && waited >= options.timeout_s) return exit_timed_out;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
 }
 
 /// Keys one by one, without being shown.
@@ -195,9 +206,11 @@ int list(const request& options) {
     all.push_back({{"name", gate.name},
                    {"slots", gate.seen.slots},
                    {"inside", inside_of(gate)},
-                   {"waiting", gate.seen.waiters.size()}});
+                   {"waiting", gate.seen.waiters.size()},
+                   {"paused", gate.seen.paused}});
     out += padded_left(std::to_string(gate.seen.slots), 5) + padded_left(std::to_string(inside_of(gate)), 8) +
-           padded_left(std::to_string(gate.seen.waiters.size()), 9) + "  " + gate.name + "\n";
+           padded_left(std::to_string(gate.seen.waiters.size()), 9) + "  " + gate.name +
+           (gate.seen.paused ? " (paused)" : "") + "\n";
   }
   if (options.json)
     print_json(document);
@@ -222,18 +235,22 @@ int top(const request& options) {
 
 int wait(const request& options) {
   connection to(options);
-  const auto began = std::chrono::steady_clock::now();
-  if (const gate_failure failure = check_name(options.name())) throw gate_error(failure);
-  for (;;) {
-    const cluster_status seen = look_at_gate(*to.session, to.where.root + "/" + options.name());
+  return wait_until(options, to, [&](const cluster_status& seen) {
     const auto is_it = [&](const cluster_participant& who) { return options.pid == 0 || who.process == options.pid; };
-    if (std::none_of(seen.holders.begin(), seen.holders.end(), is_it) &&
-        std::none_of(seen.waiters.begin(), seen.waiters.end(), is_it))
-      return exit_ok;
-    const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    if (options.timeout_s >= 0 && waited >= options.timeout_s) return exit_timed_out;
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  }
+    return std::none_of(seen.holders.begin(), seen.holders.end(), is_it) &&
+           std::none_of(seen.waiters.begin(), seen.waiters.end(), is_it);
+  });
+}
+
+int drain(const request& options) {
+  connection to(options);
+  if (const gate_failure failure = check_name(options.name())) throw gate_error(failure);
+  pause_gate(*to.session, to.where.root + "/" + options.name(), true);
+  const int code = wait_until(options, to, [](const cluster_status& seen) { return seen.holders.empty(); });
+  if (code == exit_timed_out)
+    complain("somebody is still inside gate '" + options.name() + "', which stays paused; `kgate resume --on " +
+             options.on + " -n " + options.name() + "` lets others in again");
+  return code;
 }
 
 }  // namespace kgate::tool::cluster

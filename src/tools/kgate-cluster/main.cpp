@@ -17,9 +17,10 @@ struct command_entry {
   std::string_view name;
   int (*perform)(const request&);
 };
-constexpr command_entry entries[] = {{"run", run},       {"create", create}, {"status", status}, {"list", list},
-                                     {"top", top},       {"wait", wait},     {"cancel", cancel}, {"resize", resize},
-                                     {"remove", remove}, {"doctor", doctor}, {"lease", lease}};
+constexpr command_entry entries[] = {
+    {"run", run},     {"create", create},        {"status", status}, {"list", list},     {"top", top},
+    {"wait", wait},   {"cancel", cancel},        {"resize", resize}, {"remove", remove}, {"doctor", doctor},
+    {"lease", lease}, {"pause", cluster::pause}, {"resume", resume}, {"drain", drain}};
 
 /// The exit code for what a gate or an ensemble reports.
 int code_of(const gate_error& error, bool runs) {

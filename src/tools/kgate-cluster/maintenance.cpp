@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kgate create, resize, remove, cancel and doctor --on.
+// kgate create, resize, pause, resume, remove, cancel and doctor --on.
 #include <unistd.h>
 
 #include <algorithm>
@@ -114,7 +114,7 @@ void examine_gate(const std::string& name, connection& to, findings& out) {
     const bool open_to_all = to.session->access_rules(gate).value.find("world:anyone:31") != std::string::npos;
     out.add(true, name,
             "in order: " + std::to_string(seen.slots - seen.free) + " of " + std::to_string(seen.slots) +
-                " slots taken, " + std::to_string(seen.waiters.size()) + " waiting" +
+                " slots taken, " + std::to_string(seen.waiters.size()) + " waiting" + (seen.paused ? ", paused" : "") +
                 (open_to_all ? "; everybody who reaches the ensemble may use and remove it" : ""));
   } catch (const gate_error& error) {
     out.add(false, name, error.what());
@@ -132,6 +132,18 @@ int create(const request& options) {
 int resize(const request& options) {
   cluster_gate(options.on, options.name(), 0, options_for(options)).resize(options.slots());
   report(options, "resized", std::to_string(options.slots()) + " slots from now on");
+  return exit_ok;
+}
+
+int pause(const request& options) {
+  cluster_gate(options.on, options.name(), 0, options_for(options)).pause();
+  report(options, "paused", "paused");
+  return exit_ok;
+}
+
+int resume(const request& options) {
+  cluster_gate(options.on, options.name(), 0, options_for(options)).resume();
+  report(options, "resumed", "resumed");
   return exit_ok;
 }
 

@@ -332,8 +332,6 @@ class reader {
       why = ": each token would cost requests to the ensemble; use it inside `kgate run --on`";
     else if (command == "stats")
       why = ": the history is kept by each machine";
-    else if (command == "pause" || command == "resume" || command == "drain")
-      why = ": a gate between machines has no such state; `kgate resize` changes its size";
     return std::string("kgate ") + out_.command->name + " works on gates of this machine only" + why;
   }
 

@@ -125,8 +125,10 @@ constexpr std::array wait_options{option_use{name},    option_use{pid, "until th
                                   option_use{on},      option_use{help}};
 constexpr std::array cancel_options{option_use{name}, option_use{pid},  option_use{all}, option_use{dir},
                                     option_use{on},   option_use{json}, option_use{help}};
-constexpr std::array pause_options{option_use{name}, option_use{dir}, option_use{json}, option_use{help}};
-constexpr std::array drain_options{option_use{name}, option_use{timeout}, option_use{dir}, option_use{help}};
+constexpr std::array pause_options{option_use{name}, option_use{dir}, option_use{on}, option_use{json},
+                                   option_use{help}};
+constexpr std::array drain_options{option_use{name}, option_use{timeout}, option_use{dir}, option_use{on},
+                                   option_use{help}};
 constexpr std::array resize_options{option_use{name, name_needed},
                                     option_use{slots, "how many may be inside from now on, 1 to 4095; must be given"},
                                     option_use{dir},

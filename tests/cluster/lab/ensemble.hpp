@@ -55,11 +55,11 @@ struct slot_node {
 
 /// A write, as it is sent.
 struct write_request {
-  enum kind_of : std::uint8_t { none, enqueue, grant, remove_waiter, free_slots, resize, remove };
+  enum kind_of : std::uint8_t { none, enqueue, grant, remove_waiter, free_slots, resize, pause, remove };
   std::uint8_t kind = none;
   std::uint8_t number = 0;    ///< enqueue, grant: of the request
   short_sequence sequence{};  ///< grant, remove_waiter: of the waiter
-  std::uint8_t slots = 0;     ///< grant, free_slots: as bits; resize: k
+  std::uint8_t slots = 0;     ///< grant, free_slots: as bits; resize: k; pause: 1, or 0 to resume
   std::int8_t version = -1;   ///< grant: of the gate, -1 for any
   friend constexpr bool operator==(const write_request&, const write_request&) = default;
 };
@@ -70,11 +70,12 @@ struct reply {
   std::uint32_t value = 0;
 };
 
-enum class broken : std::uint8_t { nothing, passed, beyond_k, herd, full, not_below_k, local };
+enum class broken : std::uint8_t { nothing, passed, beyond_k, herd, full, not_below_k, while_paused, refused, local };
 
 struct ensemble {
   std::uint8_t k = 1;
   std::uint8_t version = 0;
+  std::uint8_t paused = 0;
   short_sequence next{6};
   std::uint8_t grants = 0;
   std::uint8_t fault = 0;          ///< `broken`
@@ -139,6 +140,11 @@ struct ensemble {
         return free_slots(w.slots);
       case write_request::resize:
         k = w.slots;
+        ++version;
+        fire(size_watchers);
+        return {};
+      case write_request::pause:
+        paused = w.slots;
         ++version;
         fire(size_watchers);
         return {};
@@ -210,6 +216,7 @@ struct ensemble {
         if (i >= k) breaks(broken::not_below_k);
       }
     if (held() > k) breaks(broken::beyond_k);
+    if (paused != 0) breaks(broken::while_paused);
     if (wakes_many(queue[place].watchers & static_cast<std::uint8_t>(~bit(session)))) breaks(broken::herd);
     fire(slot_watchers);
     erase(place);

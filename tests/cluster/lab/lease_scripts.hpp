@@ -18,7 +18,8 @@ struct lease_scripts {
   int hosts = 2;
   int jobs = 1;    ///< of each host
   int direct = 0;  ///< clients without a lease
-  int resize = 0;  ///< what the direct clients do instead of entering: set k; -1: remove the gate
+  int resize =
+      0;  ///< what the direct clients do instead of entering: set k; -1: remove the gate; -2: drain it and resume
   int k = 1;
   int passages = 1;        ///< of each job and each direct client
   int losses = 0;          ///< of answers, for each lessor
@@ -355,6 +356,13 @@ class leased_hosts {
     p.live(50, begun);
     if (begun != 0) lease(p, 0, false);
   }
+  void drain_and_resume(Process& p, const script_position& at, simulated_client<host_world>& client) const {
+    client.pause(true);
+    p.live(51, at);
+    world_.E.await(p["drain"], [](const host_world& w) { return w.held() == 0; });
+    p.live(52, at);
+    client.pause(false);
+  }
   void enter_directly(Process& p) const {
     script_position at{};
     for (; at.acts < what_.passages; ++at.acts) {
@@ -363,8 +371,10 @@ class leased_hosts {
       if (what_.resize != 0) {
         if (what_.resize > 0)
           client.resize(what_.resize);
-        else
+        else if (what_.resize == -1)
           client.remove_gate();
+        else
+          drain_and_resume(p, at, client);
         continue;
       }
       detail::cluster::recipe<simulated_client<host_world>> recipe(client, {what_.k, 0});

@@ -47,6 +47,9 @@ TEST(cluster_leases, a_gate_that_grows) {
 TEST(cluster_leases, a_gate_that_shrinks) {
   holds({.hosts = 1, .jobs = 1, .direct = 1, .resize = 1, .k = 2, .passages = 1});
 }
+TEST(cluster_leases, one_host_and_a_gate_that_is_drained) {
+  holds({.hosts = 1, .jobs = 1, .direct = 1, .resize = -2, .k = 1, .passages = 1});
+}
 
 TEST(cluster_leases, a_gate_that_is_removed) {
   holds({.hosts = 1, .jobs = 2, .direct = 1, .resize = -1, .k = 1, .passages = 1});

@@ -16,8 +16,10 @@
 #include "mutants/no_search.hpp"
 #include "mutants/no_sync.hpp"
 #include "mutants/no_token.hpp"
+#include "mutants/not_paused.hpp"
 #include "mutants/old_size.hpp"
 #include "mutants/own_node_unwatched.hpp"
+#include "mutants/paused_is_small.hpp"
 #include "mutants/rank_below_k.hpp"
 #include "mutants/slots_unwatched.hpp"
 #include "mutants/waits_for_gone.hpp"
@@ -103,8 +105,17 @@ TEST(cluster_mutants, a_dismissed_waiter_that_nobody_tells) {
   caught<detail::cluster::own_node_unwatched::recipe>(
       {.clients = 3, .k = 1, .acts = 1, .among = {act::stay, act::enter, act::dismiss}}, "violated");
 }
+TEST(cluster_mutants, a_gate_that_is_not_paused_for_the_head) {
+  caught<detail::cluster::not_paused::recipe>({.clients = 2, .k = 1, .acts = 2, .among = {act::enter, act::pause}},
+                                              "while the gate was paused");
+}
+TEST(cluster_mutants, a_paused_gate_that_turns_away) {
+  caught<detail::cluster::paused_is_small::recipe>({.clients = 2, .k = 1, .acts = 1, .among = {act::enter, act::pause}},
+                                                   "refused");
+}
 TEST(cluster_mutants, slots_that_the_head_waits_for_not_watched) {
-  caught<detail::cluster::slots_unwatched::recipe>({.clients = 2, .k = 1, .acts = 1, .among = {act::enter}}, "violated");
+  caught<detail::cluster::slots_unwatched::recipe>({.clients = 2, .k = 1, .acts = 1, .among = {act::enter}},
+                                                   "violated");
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ enum class cluster_act : std::uint8_t {
   stay,     ///< enters, and stays inside until every waiter that was dismissed has learnt of it
   enlarge,  ///< sets the size to one more than at first
   shrink,   ///< sets the size to one
+  pause,    ///< pauses the gate for a while
   dismiss,  ///< removes the node of the first waiter of another client
   remove    ///< removes the gate with all that is in it
 };
@@ -78,20 +79,38 @@ class scripted_clients {
       client.resize(what == cluster_act::enlarge ? what_.k + 1 : 1);
       return;
     }
+    if (what == cluster_act::pause) return pause_for_a_while(client);
     if (what == cluster_act::dismiss) return dismiss(p, client);
     if (what == cluster_act::remove) {
       client.remove_gate();
       return;
     }
     Recipe<client_type> recipe(client, {what_.k, 0});
-    if (recipe.acquire(what == cluster_act::enter_two ? 2 : 1) != outcome::done) return;
+    const outcome how = recipe.acquire(what == cluster_act::enter_two ? 2 : 1);
+    if (how == outcome::too_heavy && what != cluster_act::enter_two) {
+      p.live(at);
+      world_.E.rmw(p["refused"], [](ensemble e) {
+        e.breaks(broken::refused);
+        return e;
+      });
+    }
+    if (how != outcome::done) return;
     const auto mine = recipe.at();
     p.live(at, mine);
     p.enter_critical(inside_name{mine.slots.mask, mine.fence}.packed());
     if (what == cluster_act::linger)
-      world_.E.await(p["linger"], [](const ensemble& e) { return e.waiting() == 0 || e.held() >= e.k || e.removed(); });
+      world_.E.await(p["linger"], [](const ensemble& e) {
+        return e.waiting() == 0 || e.held() >= e.k || e.paused != 0 || e.removed();
+      });
     if (what == cluster_act::stay) world_.E.await(p["stay"], [](const ensemble& e) { return e.dismissed == 0; });
     recipe.release();
+  }
+
+  static void pause_for_a_while(client_type& client) {
+    for (const bool paused : {true, false}) {
+      client.live(21, paused);
+      while (client.pause(paused).is == detail::cluster::answer::unknown) client.live(22, paused);
+    }
   }
 
   static void dismiss(Process& p, client_type& client) {
@@ -123,6 +142,10 @@ inline std::string judge(const cluster_scripts& what, const state_view& s) {
       return "there are more waiters than clients";
     case broken::not_below_k:
       return "a slot was granted that is not below k";
+    case broken::while_paused:
+      return "a slot was granted while the gate was paused";
+    case broken::refused:
+      return "a request was refused that is not heavier than the gate";
     case broken::local:
     case broken::nothing:
       break;

@@ -39,6 +39,15 @@ TEST(cluster_scripts, n3_waiters_dismissed) {
 TEST(cluster_scripts, n3_a_free_slot_is_given_away) {
   holds({.clients = 3, .k = 1, .acts = 1, .among = {act::linger, act::enlarge}});
 }
+TEST(cluster_scripts, n2_pauses_and_weights) {
+  holds({.clients = 2, .k = 2, .acts = 2, .among = {act::enter, act::enter_two, act::give_up, act::pause}});
+}
+TEST(cluster_scripts, n2_pauses_with_a_loss_each) {
+  holds({.clients = 2, .k = 1, .acts = 2, .losses = 1, .among = {act::enter, act::pause}});
+}
+TEST(cluster_scripts, n3_a_pause_while_others_wait) {
+  holds({.clients = 3, .k = 1, .acts = 1, .among = {act::enter, act::pause}});
+}
 TEST(cluster_scripts, n3_k1_two_passages) { holds({.clients = 3, .k = 1, .acts = 2, .deaths = 1}); }
 TEST(cluster_scripts, n3_k2_two_passages) { holds({.clients = 3, .k = 2, .acts = 2, .deaths = 1}); }
 TEST(cluster_scripts, n3_k1_one_passage_a_loss_and_an_expiry_each_and_a_death) {

@@ -130,9 +130,11 @@ class simulated_client {
     const reply r = read("size", [me = session()](ensemble& e) {
       if (e.removed()) return reply{answer::no_node};
       e.size_watchers |= ensemble::bit(me);
-      return reply{answer::ok, e.k + 16U * e.version};
+      return reply{answer::ok, e.k + 8U * e.paused + 16U * e.version};
     });
-    return {r.is, {static_cast<std::int32_t>(r.value % 16), static_cast<std::int32_t>(r.value / 16)}};
+    return {r.is,
+            {static_cast<std::int32_t>(r.value % 8), static_cast<std::int32_t>(r.value / 16),
+             static_cast<std::int32_t>(r.value / 8 % 2)}};
   }
   answered<token> grant(const waiter& me, slot_set chosen, std::int32_t version) {
     const reply r = write("grant", {.kind = write_request::grant,
@@ -168,6 +170,9 @@ class simulated_client {
   }
   answered<bool> resize(int k) {
     return {write("resize", {.kind = write_request::resize, .slots = static_cast<std::uint8_t>(k)}).is, true};
+  }
+  answered<bool> pause(bool paused) {
+    return {write("pause", {.kind = write_request::pause, .slots = static_cast<std::uint8_t>(paused)}).is, true};
   }
 
   answered<bool> remove_gate() { return {write("remove", {.kind = write_request::remove}).is, true}; }
