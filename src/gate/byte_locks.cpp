@@ -132,8 +132,10 @@ bool may_have_own_lock(int fd, file_id id) noexcept {
   std::int64_t from = 0;
   for (int asked = 0; asked < asked_max; ++asked) {
     struct flock range {};
-    if (!lock_call(fd, F_OFD_GETLK, F_WRLCK, from, 0, range) || range.l_pid == getpid()) return true;
-    if (range.l_type == F_UNLCK || range.l_len == 0) return false;
+    if (!lock_call(fd, F_OFD_GETLK, F_WRLCK, from, 0, range)) return true;
+    if (range.l_type == F_UNLCK) return false;
+    if (range.l_pid == getpid()) return true;
+    if (range.l_len == 0) return false;
     from = range.l_start + range.l_len;
   }
   return has_another_descriptor(fd, id);
@@ -153,7 +155,8 @@ file_id file_id::of(const std::string& path) noexcept {
 
 void held_bytes::release() noexcept {
   if (pin_ != nullptr) munmap(pin_, pin_bytes);
-  pin_ = nullptr;
+  if (fd_ >= 0) ::close(fd_);
+  forget();
 }
 
 lock_opening::~lock_opening() {
@@ -251,6 +254,11 @@ int lock_file::reopen() const noexcept {
 lock_opening lock_file::open_again() const noexcept {
   const int fd = reopen();
   return lock_opening(fd, errno);
+}
+
+lock_opening lock_file::open_for_member() noexcept {
+  const int fd = closes_only_its_own_ ? asking_.exchange(-1) : -1;
+  return fd >= 0 ? lock_opening(fd, 0) : open_again();
 }
 
 bool lock_file::leads_to(int fd, const file_id& id) const noexcept {

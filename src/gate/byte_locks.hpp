@@ -39,26 +39,33 @@ class held_bytes {
  public:
   held_bytes() = default;
   explicit held_bytes(void* pin) noexcept : pin_(pin) {}
-  held_bytes(held_bytes&& other) noexcept : pin_(std::exchange(other.pin_, nullptr)) {}
+  explicit held_bytes(int fd) noexcept : fd_(fd) {}
+  held_bytes(held_bytes&& other) noexcept
+      : pin_(std::exchange(other.pin_, nullptr)), fd_(std::exchange(other.fd_, -1)) {}
   held_bytes& operator=(held_bytes&& other) noexcept {
     if (this != &other) {
       release();
       pin_ = std::exchange(other.pin_, nullptr);
+      fd_ = std::exchange(other.fd_, -1);
     }
     return *this;
   }
   ~held_bytes() { release(); }
 
-  explicit operator bool() const noexcept { return pin_ != nullptr; }
+  explicit operator bool() const noexcept { return pin_ != nullptr || fd_ >= 0; }
   void release() noexcept;
   /// For a forked child, in which the bytes are not held.
-  void forget() noexcept { pin_ = nullptr; }
+  void forget() noexcept {
+    pin_ = nullptr;
+    fd_ = -1;
+  }
 
  private:
-  void* pin_ = nullptr;
+  void* pin_ = nullptr;  ///< a mapping, which children do not inherit and nobody closes
+  int fd_ = -1;          ///< instead of it, a descriptor that is closed on exec
 };
 
-/// One opening of a lock file, on which bytes can be locked until they are handed to a mapping.
+/// One opening of a lock file, on which bytes can be locked until they are handed to who keeps them.
 class lock_opening {
  public:
   explicit lock_opening(int fd, int error) noexcept : fd_(fd), error_(fd < 0 ? error : 0) {}
@@ -71,6 +78,9 @@ class lock_opening {
   void unlock(std::int64_t first, std::int64_t count) noexcept;
   /// What is locked stays locked by the result; empty if error() says so.
   held_bytes keep() noexcept;
+  /// The same at less cost, for a process that makes no children, closes no descriptors but its own, and becomes a
+  /// command.
+  held_bytes keep_until_exec() noexcept { return held_bytes(std::exchange(fd_, -1)); }
   /// The errno of a call that failed, other than for a lock of somebody else; 0 if there was none.
   int error() const noexcept { return error_; }
 
@@ -97,6 +107,8 @@ class lock_file {
   void close() noexcept;
 
   lock_opening open_again() const noexcept;
+  /// The same for a new member: the opening for asking will do, if the program is known not to close it.
+  lock_opening open_for_member() noexcept;
   /// Whether member i, or the command it started, is alive. True as well if that cannot be found out; lost() says so.
   bool alive(unsigned i) noexcept;
   /// Whether member i itself is alive. True as well if that cannot be found out; lost() says so.
@@ -133,7 +145,7 @@ class lock_file {
   pid_t opened_by_ = 0;
   bool closes_only_its_own_ = false;  ///< the program: nobody but this object closes its descriptors
   bool keeps_run_open_ = false;  ///< this process may be a command with a lock, which closing a descriptor would drop
-  std::atomic<int> asking_{-1};  ///< holds no lock: only for asking, and for opening the file again
+  std::atomic<int> asking_{-1};  ///< holds no lock: only for asking, and for opening the file again; may be opened late
   std::atomic<int> lost_{0};
   int for_command_ = -1;  ///< what open_for_command has ready
   int asking_run_ = -1;   ///< what it gave away: commands are asked for through it as long as it is open

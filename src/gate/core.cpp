@@ -160,6 +160,7 @@ std::int64_t now_ns() {
 gate_failure core::open(const std::string& name, int slots, const location& where) {
   if (gate_failure failure = segment_.open(name, slots, where)) return failure;
   cells_.bind(segment_, last_woken_);
+  for_exec_ = where.for_exec;
   // A file whose counts contradict each other is renewed if nobody uses it, and refused if somebody does.
   bool sound = seems_sound(segment_.map());
   if (!sound) {
@@ -182,7 +183,7 @@ gate_failure core::open(const std::string& name, int slots, const location& wher
 
 gate_failure core::join(std::string_view command, membership& out, bool announced) {
   for (int tries = 0; tries < 100; ++tries) {
-    lock_opening opening = cells_.locks().open_again();
+    lock_opening opening = cells_.locks().open_for_member();
     int error = 0;
     if (join_once(command, opening, out, error)) {
       if (announced) announce(out);
@@ -228,14 +229,15 @@ bool core::take_number(unsigned i, std::string_view command, lock_opening& openi
   if (i >= cells_.members()) error = segment_.reserve_member(i);
   state mine;
   if (error != 0 || !protocol_.take_number(i, locks, mine)) return false;
-  held_bytes held = opening.keep();
+  held_bytes held = for_exec_ ? opening.keep_until_exec() : opening.keep();
   if (!held) return false;
   std::uint32_t used = map.members_used.load();
   while (used < i + 1 && !map.members_used.compare_exchange_weak(used, i + 1)) {
   }
   map.number_hint.store(i + 1 < members_max ? i + 1 : 0, std::memory_order_relaxed);
   describe(map.info[i], command);
-  map.lines[i].bell.store(0);
+  // Read first, where it is new to this process: then the kernel maps the pages around it, too, the slots among them.
+  if (map.lines[i].bell.load(std::memory_order_relaxed) != 0) map.lines[i].bell.store(0);
   map.lines[i].command.store(0, std::memory_order_relaxed);
   map.lines[i].leaves_by_ending.store(0, std::memory_order_relaxed);
   map.lines[i].queued_ns.store(0, std::memory_order_relaxed);

@@ -196,6 +196,7 @@ class core {
   outcome set_limit(membership& m, int slots, bool paused);
 
   segment segment_;
+  bool for_exec_ = false;                ///< location::for_exec
   std::map<unsigned, held_bytes> held_;  ///< the bytes of this object's members, by their numbers
   std::atomic<std::uint64_t> last_woken_{0};
   std::atomic<std::uint64_t> healed_at_ns_{0};  ///< when a waiter last looked for dead holders; wall clock

@@ -126,8 +126,8 @@ std::vector<std::string> names_in(const std::string& directory) {
 }
 
 std::string lock_stem_of(std::string_view gate_path, std::uint64_t id) {
-  char digits[20];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(id));
+  std::string digits(16, '0');
+  for (std::size_t i = digits.size(); i-- > 0; id >>= 4U) digits[i] = "0123456789abcdef"[id & 15U];
   return directory_part(gate_path) + "/." + name_in(gate_path) + "." + digits;
 }
 

@@ -22,6 +22,7 @@ struct location {
   std::uint32_t overtakings = 0xFFFFFFFF;  ///< of a gate this call creates: b, or overtakings_shared (layout.hpp)
   bool default_size = false;               ///< of a gate this call creates: nobody asked for its size
   bool for_command = false;                ///< a command will be started in it (lock_file::open_for_command)
+  bool for_exec = false;                   ///< and by becoming it, without any child before
 };
 
 /// The directory of a location: the one it names, else $KGATE_DIR, else a directory of the user's own below /run/lock,

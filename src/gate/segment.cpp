@@ -119,18 +119,18 @@ std::uint64_t checksum_of(const file_header& header) {
 }
 
 gate_failure verify(const file_header& header, std::uint64_t bytes, const std::string& path) {
-  const std::string remedy = "`kgate remove -n " + name_in(path) + " --force` when nobody uses it";
+  const auto remedy = [&] { return "`kgate remove -n " + name_in(path) + " --force` when nobody uses it"; };
   if (bytes < sizeof(file_header) || header.magic_bytes != magic)
     return {gate_errc::not_a_gate, path + " is not a gate; it was left as it is"};
   if (header.version_number != version)
     return {gate_errc::not_a_gate, path + " is a gate of version " + std::to_string(header.version_number) +
                                        ", this kgate uses version " + std::to_string(version) +
-                                       "; use the other kgate, or " + remedy};
+                                       "; use the other kgate, or " + remedy()};
   if (header.checksum != checksum_of(header))
-    return {gate_errc::not_a_gate, path + " has a damaged header; run " + remedy};
+    return {gate_errc::not_a_gate, path + " has a damaged header; run " + remedy()};
   if (header.members != members_max || header.file_bytes != sizeof(file_layout) || bytes != sizeof(file_layout))
     return {gate_errc::damaged, path + " has " + std::to_string(bytes) + " bytes instead of " +
-                                    std::to_string(sizeof(file_layout)) + "; run " + remedy};
+                                    std::to_string(sizeof(file_layout)) + "; run " + remedy()};
   return {};
 }
 

@@ -169,7 +169,19 @@ bool has_room_in_offers(core& gate, int permits) {
   return seen.waiters.empty() && !seen.paused && room >= permits;
 }
 
-/// Enters the gate, with signals and a line on the terminal if it is likely to have to wait.
+/// Queues up, with signals and a line on the terminal. Apart from enter(), for it takes a page of the stack.
+[[gnu::noinline]] entry enter_by_waiting(const request& options, wait_options& how, held_slot& out, word& became) {
+  queue_line line(out.asked.name);
+  if (!options.quiet && line.line.wanted()) {
+    how.progress = queue_line::progress;
+    how.progress_argument = &line;
+  }
+  mallopt(M_ARENA_MAX, 1);  // the thread that watches others needs no memory of its own, and a thousand may wait
+  const interruptible_wait interruptible(out.gate, out.member);
+  return out.gate.enter(out.member, out.asked.permits(), how, became);
+}
+
+/// Enters the gate.
 entry enter(const request& options, std::int64_t deadline_ns, held_slot& out, word& became) {
   wait_options how;
   how.deadline_ns = deadline_ns;
@@ -187,14 +199,7 @@ entry enter(const request& options, std::int64_t deadline_ns, held_slot& out, wo
     if (const entry result = out.gate.enter(out.member, permits, at_once, became); result != entry::timed_out)
       return result;
   }
-  queue_line line(out.asked.name);
-  if (!options.quiet && line.line.wanted()) {
-    how.progress = queue_line::progress;
-    how.progress_argument = &line;
-  }
-  mallopt(M_ARENA_MAX, 1);  // the thread that watches others needs no memory of its own, and a thousand may wait
-  const interruptible_wait interruptible(out.gate, out.member);
-  return out.gate.enter(out.member, permits, how, became);
+  return enter_by_waiting(options, how, out, became);
 }
 
 /// Whether the gate was removed before this process queued up: for who comes now it is a gate that never was. One that
@@ -266,6 +271,27 @@ std::optional<int> acquire_one(const request& options, std::int64_t deadline_ns,
 
 }  // namespace
 
+namespace {
+
+/// A gate has another size than the one that is asked for, which `failure` says: gives it that one if nobody had asked
+/// for the other.
+[[gnu::noinline]] gate_failure replace_default_size(const gate_request& asked, const location& where,
+                                                    gate_failure failure) {
+  core there;
+  gate_failure other = there.open(asked.name, 0, where);
+  if (other.code == gate_errc::not_found) return {};
+  if (other) return other;
+  if (there.cells().map().header.default_size == 0) return failure;
+  membership mine;
+  other = there.join("kgate", mine);
+  if (other) return there.cells().word().operation() != op::retired ? other : gate_failure{};
+  there.resize(mine, asked.slots);
+  there.part(mine);
+  return {};
+}
+
+}  // namespace
+
 std::string held_slot::slot_list() const {
   std::string text;
   for (const int slot : slots) text += (text.empty() ? "" : ",") + std::to_string(slot);
@@ -306,17 +332,8 @@ gate_failure open_with_size(const gate_request& asked, const location& where, co
   for (int tries = 0;; ++tries) {
     gate_failure failure = gate.open(asked.name, asked.slots, where);
     if (failure.code != gate_errc::wrong_slots || tries == tries_max) return failure;
-    core there;
-    gate_failure other = there.open(asked.name, 0, where);
-    if (other.code == gate_errc::not_found) continue;
-    if (other) return other;
-    if (there.cells().map().header.default_size == 0) return failure;
-    membership mine;
-    other = there.join("kgate", mine);
-    if (other && there.cells().word().operation() != op::retired) return other;
-    if (other) continue;
-    there.resize(mine, asked.slots);
-    there.part(mine);
+    failure = replace_default_size(asked, where, std::move(failure));
+    if (failure) return failure;
   }
 }
 
@@ -324,6 +341,7 @@ int open_gate(const request& options, const gate_request& asked, core& gate, boo
   location where;
   if (!location_of(options, where)) return exit_usage;
   where.for_command = for_command;
+  where.for_exec = for_command && options.exec;
   gate_failure failure =
       options.existing || asked.slots == 0 ? gate.open(asked.name, 0, where) : open_with_size(asked, where, gate);
   for (int tries = 0; failure.code == gate_errc::not_found && asked.slots == 0 && !options.existing; ++tries) {

@@ -187,14 +187,18 @@ class Files(Case):
             self.run_kgate("remove", "-n", "g")
 
     def test_a_gate_that_is_cut_off(self):
-        holder = self.hold(command=("sh", "-c", "sleep 0.5; exit 7"))
+        go = os.path.join(self.dir, "go")
+        holder = self.hold(command=("sh", "-c", f"until [ -e {go} ]; do sleep 0.05; done; exit 7"))
         waiter = self.start("run", "--", "true")
         self.until(lambda: len(self.gate()["waiters"]) == 1)
         os.truncate(os.path.join(self.dir, "default.gate"), 4096)
+        with open(go, "w", encoding="utf-8"):
+            pass
+        self.assertEqual(holder.wait(10), 7)
+        os.remove(go)
+        self.assertIn("was cut off while it was used", holder.stderr.read())
         self.assertEqual(waiter.wait(10), 121)
         self.assertIn("was cut off while it was used", waiter.stderr.read())
-        self.assertEqual(holder.wait(10), 7)
-        self.assertIn("was cut off while it was used", holder.stderr.read())
         for code, words in ((125, ("run", "--", "true")), (1, ("status",)), (1, ("resize", "-n", "default", "-k", "2")), (1, ("doctor",))):
             done = self.run_kgate(*words)
             self.assertEqual(done.returncode, code, words)

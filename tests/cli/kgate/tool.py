@@ -64,25 +64,35 @@ class Case(unittest.TestCase):
         return json.loads(self.run_kgate("status", "-n", name, "--json").stdout)["gates"][0]
 
     def until(self, what, seconds=10):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        for _ in tries(seconds):
             try:
                 if what():
                     return
             except (IndexError, ValueError):
                 pass
-            time.sleep(0.01)
         self.fail("it did not come to pass")
 
     def hold(self, name="default", k="1", command=("sleep", "60")):
-        before = len(self.holders(name))
+        def commands():
+            return len([one for one in self.holders(name) if one["command_pid"]])
+        before = commands()
         process = self.start("run", "-n", name, "-k", k, "--", *command)
-        self.until(lambda: len(self.holders(name)) > before)
+        self.until(lambda: commands() > before)
         return process
 
     def holders(self, name="default"):
         result = json.loads(self.run_kgate("status", "-n", name, "--json").stdout)["gates"]
         return result[0]["holders"] if result else []
+
+
+def tries(seconds):
+    """As many as there is time for, and never few: a machine that stands still meanwhile proves nothing."""
+    end = time.monotonic() + seconds
+    count = 0
+    while time.monotonic() < end or count < 100:
+        count += 1
+        yield count
+        time.sleep(0.01)
 
 
 class Terminal:
@@ -92,7 +102,7 @@ class Terminal:
         if not shutil.which("tmux"):
             case.skipTest("tmux is not installed")
         self.case = case
-        self.socket = os.path.join(case.dir, "tmux")
+        self.socket = os.path.join(tempfile.mkdtemp(dir=case.dir), "tmux")  # one that was told to end may still listen at its own
         self.tmux("-f", "/dev/null", "new-session", "-d", "-s", "t", "-x", str(columns), "-y", str(rows), line)
 
     def __enter__(self):
@@ -112,11 +122,10 @@ class Terminal:
             self.tmux("send-keys", "-t", "t", key)
 
     def until(self, pattern, seconds=10):
-        end = time.monotonic() + seconds
-        while not re.search(pattern, self.text()):
-            if time.monotonic() > end:
-                self.case.fail(f"no {pattern!r} in\n{self.text()}")
-            time.sleep(0.05)
+        for _ in tries(seconds):
+            if re.search(pattern, self.text()):
+                return
+        self.case.fail(f"no {pattern!r} in\n{self.text()}")
 
 
 def main():
