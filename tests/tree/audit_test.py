@@ -24,7 +24,7 @@ ITEMS = {
         numbered("figure", *range(1, 6)) + numbered("lemma", 4.1, 4.2, 4.3, 4.4),
     "Anderson & Moir 1997":
         ["table 1"] + numbered("figure", *range(1, 12)) + numbered("theorem", *range(1, 13)) + numbered("lemma", 1, 2) +
-        numbered("corollary", *range(1, 7)) + numbered("invariants", "I1-I4", "I5-I11", "I12-I23") +
+        numbered("corollary", *range(1, 7)) + numbered("invariants", "I1-I4", "I5-I11", "I12-I23") + ["properties L1-L6, U1-U3"] +
         [f"table 1, {row}" for row in ("Fischer et al. [14]", "Fischer et al. [15]", "Dolev et al. [13]", "Afek et al. [1]",
                                        "Peterson [23]", "Burns & Peterson [9]", "Gottlieb et al. [16]")],
     "Danek 2010":

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The paper's invariants that speak of shared variables and places in the text, in every state of one block, N = k+1:
-/// I1 to I4 of figure 3, I6 and I11 of figure 8, I12 to I15, I18, I19, I22 and I23 of figure 9.
+/// all of figure 3 and figure 8, and all of figure 9 but I16. Where they name the private v of a process, which it has
+/// read from Q, I17 is looked at with Q in its place, as I16 has it, and I10 without it.
 
 #include <gtest/gtest.h>
 
@@ -66,7 +67,19 @@ std::string figure_3(const block& b, int k, int instance) {
 }
 
 std::string figure_8(const block& b, int k, int instance) {
-  if (b.value<int>(in_block("X", instance)) != k - b.count({"3", "4", "5", "6", "7", "8", "critical"})) return "I6";
+  const int X = b.value<int>(in_block("X", instance));
+  const auto Q = b.value<process_id>(in_block("Q", instance));
+  const auto P = [&](int p) { return b.value<bool>(of_process(in_block("P", instance).c_str(), p)); };
+  if (b.processes() - b.count({"2"}) > k + 1) return "I5";
+  if (X != k - b.count({"3", "4", "5", "6", "7", "8", "critical"})) return "I6";
+  for (int p = 0; p < b.processes(); ++p) {
+    if (!P(p) && Q != pid(p)) return "I7";
+    if ((b.at(p, {"6", "14"}) || (b.at(p, {"7", "8"}) && !P(p))) && Q != pid(p)) return "I9";
+  }
+  if ((b.count({"5", "6", "13", "14"}) > 0) == b.some([&](int p) { return !P(p); })) return "I7";
+  if (b.count({"5", "6", "13", "14"}) > 1) return "I8";
+  if (X < 0 && !b.some([&](int r) { return b.at(r, {"3", "4", "5", "6"}) || (b.at(r, {"7", "8"}) && !P(r)); }))
+    return "I10";
   return b.count({"critical"}) > k ? "I11" : "";
 }
 
@@ -83,6 +96,10 @@ std::string figure_9(const block& b, int k, int instance) {
   for (int p = 0; p < b.processes(); ++p) {
     if (b.at(p, {"7", "8"}) && Q != pid(p)) return "I18";
     if (b.at(p, {"8"}) && !is_false("P", p)) return "I19";
+    if (b.at(p, {"6"}) && b.some([&](int v) { return Q == pid(v) && is_false("P", v); })) return "I17";
+    const bool replaceable = (!Z || b.count({"4", "5"}) > 0) && Q == pid(p);
+    if (b.at(p, {"9", "10", "11-12"}) && !replaceable && is_false("P", p)) return "I20";
+    if (b.at(p, {"11-12"}) && is_false("P", p) && Q != pid(p)) return "I21";
   }
   if (X < 0 && !b.some([&](int r) {
         return b.at(r, {"3", "4", "5", "6", "7", "8"}) || (b.at(r, {"9"}) && is_false("P", r)) ||
@@ -119,8 +136,34 @@ TEST(Am97Invariants, HoldInEveryState) {
 }
 TEST(Am97Invariants, FailForMutants) {
   EXPECT_EQ(decided("am97-chain-cc", figure_3, 2, {"drop:3"}), verdict::violated) << "I3";
+  EXPECT_EQ(decided("am97-chain-dsm", figure_8, 2, {"drop:5"}), verdict::violated) << "I9";
+  EXPECT_EQ(decided("am97-chain-dsm", figure_8, 2, {"drop:6"}), verdict::violated) << "I7";
+  EXPECT_EQ(decided("am97-chain-dsm", figure_8, 2, {"drop:13"}), verdict::violated) << "I9";
+  EXPECT_EQ(decided("am97-chain-dsm-small", figure_9, 2, {"drop:5"}), verdict::violated) << "I17";
   EXPECT_EQ(decided("am97-chain-dsm-small", figure_9, 2, {"drop:7"}), verdict::violated) << "I19";
   EXPECT_EQ(decided("am97-chain-dsm-small", figure_9, 2, {"drop:8"}), verdict::violated) << "I14";
+}
+
+verdict judged(const char* algorithm, int k, const std::string& formula) {
+  const int N = k + 1;
+  program p(make_model(find_algorithm(algorithm), N, k), N, k, {0, {}});
+  check_request request;
+  request.of = {algorithm, N, k, 0, {}};
+  request.properties = {"ltl: " + formula};
+  request.crashes = k - 1;
+  return check(p, request).properties.at(0).is;
+}
+/// U1 of figure 3 and U2 of figure 8: whoever has been released stays so until it is inside.
+TEST(Am97Unless, ReleasedStaysReleased) {
+  for (const int k : {1, 2}) {
+    EXPECT_EQ(judged("am97-chain-cc", k, "forall p: [] (at(p, 5) && Q.0 != p -> ((at(p, 5) && Q.0 != p) W inside(p)))"),
+              verdict::holds);
+    EXPECT_EQ(judged("am97-chain-cc", k, "forall p: [] (at(p, 5) && Q.0 = p -> ((at(p, 5) && Q.0 = p) W inside(p)))"),
+              verdict::violated)
+        << "who has not been released may be";
+    EXPECT_EQ(judged("am97-chain-dsm", k, "[] (at(1, 8) && P.0[1] = 1 -> ((at(1, 8) && P.0[1] = 1) W inside(1)))"),
+              verdict::holds);
+  }
 }
 
 }  // namespace

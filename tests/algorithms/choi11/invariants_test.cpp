@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Those of Choi's invariants that speak of shared variables and places in the text, in every state: I1, I2, I3, I4 and
-/// I11. I5 to I10 speak of private variables, and are what these are proved with.
+/// I11, and observation O4. I5 to I10 speak of private variables, and are what these are proved with.
 
 #include "algorithms/verdicts.hpp"
 #include "kgate/algorithms/choi11.hpp"
@@ -33,13 +33,16 @@ class invariants {
     if (entry != exit + static_cast<ticket>(between)) return "I1";
     if (inside > k_) return "I3";
     bool one_before = true;
+    ticket all_enabled = 0;
     for (ticket t = 0; t < exit + k + 2 * N; ++t) {
       const bool now = enabled(t);
       if (now && t >= exit + k) return "I2";
       if (!now && t < exit) return "I4";
       if (now && !one_before) return "I11";
       one_before = now;
+      all_enabled += now;
     }
+    if (exit + static_cast<ticket>(inside) > all_enabled) return "O4";
     return "";
   }
 
