@@ -25,7 +25,7 @@ def place(path):
     """Where a file of the tree is in the book, or nothing."""
     if path in MOVED:
         return MOVED[path]
-    if path.startswith("docs/") and path.endswith((".md", ".svg", ".css")):
+    if path.startswith("docs/") and path.endswith((".md", ".svg", ".css", ".js")):
         return path[len("docs/"):]
     if path.startswith("examples/") and path.endswith(".md"):
         return path
@@ -49,7 +49,7 @@ def with_links(text, source, target):
 
 
 def documents(output):
-    sources = [p for p in (ROOT / "docs").rglob("*") if p.suffix in (".md", ".svg", ".css") and p.is_file()]
+    sources = [p for p in (ROOT / "docs").rglob("*") if p.suffix in (".md", ".svg", ".css", ".js") and p.is_file()]
     sources += [ROOT / name for name in ("CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md")] + sorted((ROOT / "examples").rglob("README.md"))
     for path in sources:
         name = str(path.relative_to(ROOT))

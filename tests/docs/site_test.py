@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The site builds without a warning, has every document and every public name, its links lead somewhere, it fetches nothing from
-elsewhere, and its drawings name what is there.
+elsewhere, works in a browser from the disk, and its drawings name what is there.
 
 usage: site_test.py ROOT
 """
@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import urllib.parse
 import xml.etree.ElementTree
@@ -56,7 +57,8 @@ class Site(unittest.TestCase):
         cls.made = tempfile.TemporaryDirectory()
         folder = Path(cls.made.name)
         subprocess.run([sys.executable, "-B", ROOT / "docs/book/assemble.py", folder / "book"], check=True)
-        (folder / "mkdocs.yml").write_text(f"INHERIT: {ROOT}/mkdocs.yml\ndocs_dir: {folder}/book\nsite_dir: {folder}/site\n")
+        (folder / "mkdocs.yml").write_text(f"INHERIT: {ROOT}/mkdocs.yml\ndocs_dir: {folder}/book\nsite_dir: {folder}/site\n"
+                                         f"hooks:\n  - {ROOT}/docs/book/hooks.py\ntheme:\n  custom_dir: {ROOT}/docs/book/theme\n")
         cls.done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", folder / "mkdocs.yml"],
                                   cwd=folder, capture_output=True, text=True)
         cls.site = folder / "site"
@@ -94,6 +96,37 @@ class Site(unittest.TestCase):
                 elif target.fragment and str(path) in self.pages and urllib.parse.unquote(target.fragment) not in self.pages[str(path)].places:
                     wrong.append(f"{name}: {link} (no such place)")
         self.assertEqual(sorted(set(wrong)), [])
+
+    def test_in_a_browser_from_the_disk(self):
+        """It can be searched, follows the system's scheme and its own button, drawings too, and is no wider than a telephone."""
+        sys.path.insert(0, str(ROOT / "tests/lab/pages"))
+        from browser import Browser
+
+        def until(condition):
+            end = time.monotonic() + 60
+            while not condition():
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.05)
+
+        for scheme, name in (("light", "default"), ("dark", "slate")):
+            browser = Browser(reads_files=False)
+            self.addCleanup(browser.close)
+            browser.scheme(scheme)
+            browser.open(self.site / "index.html")
+            until(lambda: browser.run("return document.body.dataset.mdColorScheme") == name)
+            browser.find(".md-search__input").send_keys("jobserver")
+            until(lambda: browser.count(".md-search-result__item") > 0)
+            browser.open(self.site / "how-it-works.html")
+            drawn = "return getComputedStyle(document.querySelector('article img')).colorScheme"
+            until(lambda: browser.run(drawn) == scheme)
+            browser.click(f"label[for=__palette_{2 if scheme == 'light' else 1}]")
+            until(lambda: browser.run(drawn) == ("dark" if scheme == "light" else "light"))
+            browser.width(390)
+            for page in ("index.html", "how-it-works.html", "compared.html", "papers/choi-2011.html", "reference/kgate_h.html"):
+                browser.open(self.site / page)
+                self.assertLessEqual(browser.run("return document.documentElement.scrollWidth"), 390, page)
+                self.assertEqual(browser.run("return [...document.images].filter(i => !i.naturalWidth).map(i => i.src)"), [], page)
+            self.assertEqual(browser.complaints(), [])
 
     def test_nothing_is_fetched_from_elsewhere(self):
         for name, page in self.pages.items():

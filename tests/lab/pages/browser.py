@@ -16,7 +16,7 @@ KEYS = {"Left": Keys.ARROW_LEFT, "Right": Keys.ARROW_RIGHT, "Home": Keys.HOME, "
         "PageDown": Keys.PAGE_DOWN, "Tab": Keys.TAB, "Enter": Keys.ENTER}
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-         "--force-device-scale-factor=1", "--allow-file-access-from-files", "--window-size=1280,1000"]
+         "--force-device-scale-factor=1", "--window-size=1280,1000"]
 
 
 def command_line():
@@ -32,11 +32,12 @@ def command_line():
 class Browser:
     """What the tests ask of a page, over selenium.webdriver.Chrome."""
 
-    def __init__(self):
+    def __init__(self, reads_files=True):
+        """A page may read files, or none, as is usual."""
         self.profile = tempfile.mkdtemp(prefix="kgate-chromium-")
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium")
-        for flag in (*FLAGS, f"--user-data-dir={self.profile}"):
+        for flag in (*FLAGS, f"--user-data-dir={self.profile}", *(["--allow-file-access-from-files"] if reads_files else [])):
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
