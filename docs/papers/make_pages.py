@@ -32,7 +32,10 @@ def asked(program, *words):
     done = subprocess.run([program, *words, "--json"], capture_output=True, text=True)
     if done.returncode not in (0, 1, 3):
         return None
-    return json.loads(done.stdout)
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        sys.exit(f"make_pages.py: kgate-lab {' '.join(words)} answers with no JSON, exit code {done.returncode}: {done.stderr.strip()}")
 
 
 def size_of(row):

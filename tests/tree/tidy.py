@@ -5,6 +5,7 @@ licence lines, words that do not belong, commands and links of the documents. Pr
 
 usage: tidy.py ROOT
 """
+import datetime
 import re
 import subprocess
 import sys
@@ -340,12 +341,20 @@ def namespaces(tree):
 
 
 def versions(tree):
-    """The version is written once, in the header; what repeats it agrees."""
+    """The version is written once, in the header; what repeats it agrees, and so do the days of its release."""
     numbers = re.findall(r"^#define KGATE_VERSION_[A-Z]+ (\d+)$", tree.files.get("include/kgate/version.hpp", ""), re.M)
-    for name, pattern in (("CITATION.cff", r"^version: (\S+)$"), ("debian/changelog", r"^kgate \(([^)]+)\)")):
+    for name, pattern in (("CITATION.cff", r"^version: (\S+)$"), ("debian/changelog", r"^kgate \(([^)]+)\)"),
+                          ("CHANGELOG.md", r"^## (\d\S*)"), ("packaging/vcpkg/kgate/vcpkg.json", r'"version": "([^"]+)"')):
         found = re.search(pattern, tree.files.get(name, ""), re.M)
         if found and found[1] != ".".join(numbers):
             yield name, f"version {found[1]}, but include/kgate/version.hpp says {'.'.join(numbers)}"
+    day = re.search(r"^## \d\S* - (\S+)$", tree.files.get("CHANGELOG.md", ""), re.M)
+    cited = re.search(r"^date-released: (\S+)$", tree.files.get("CITATION.cff", ""), re.M)
+    packed = re.search(r"^ -- .*  \w{3}, (\d+ \w{3} \d+) ", tree.files.get("debian/changelog", ""), re.M)
+    if day and cited and cited[1] != day[1]:
+        yield "CITATION.cff", f"released on {cited[1]}, but CHANGELOG.md says {day[1]}"
+    if day and packed and datetime.datetime.strptime(packed[1], "%d %b %Y").date().isoformat() != day[1]:
+        yield "debian/changelog", f"released on {packed[1]}, but CHANGELOG.md says {day[1]}"
 
 
 def evidence(tree):

@@ -93,6 +93,7 @@ BAD = [
     ("an inner name among the users'", "include/kgate/detail/unused.hpp",
      HEADER + "namespace kgate {\nint x;\n}\n", "namespaces", "not in kgate::detail"),
     ("another version in the citation", "CITATION.cff", SPDX_HASH + "version: 9.9.9\n", "versions", "version 9.9.9"),
+    ("another version in the changes", "CHANGELOG.md", lambda t: t + "## 9.9.8 - 2026-01-01\n", "versions", "version 9.9.8"),
     ("a broken link", "docs/architecture.md", lambda t: t + "[gone](gone.md)\n", "documents", "docs/gone.md"),
     ("a broken anchor", "README.md", lambda t: t.replace("#the-tests", "#the-test"), "documents", "no such heading"),
 ]
