@@ -27,8 +27,24 @@ inline bool sleep_on(std::atomic<std::uint32_t>& bell, std::uint32_t expected, c
 }
 inline void wake_on(std::atomic<std::uint32_t>& bell) { futex_wake(bell, INT_MAX, futex_scope::machine); }
 
+/// What an operation throws that goes round for ever, since somebody changes the file all the time.
+struct scribbled {};
+
 class mapped_cells {
  public:
+  /// Each member may be in the way of an operation a few times, and then has done what it came for.
+  class retries {
+   public:
+    static constexpr unsigned most = 2 * members_max;
+
+    void again() {
+      if (++rounds_ == most) throw scribbled{};
+    }
+
+   private:
+    unsigned rounds_ = 0;
+  };
+
   void bind(segment& where, std::atomic<std::uint64_t>& last_woken) {
     map_ = &where.map();
     locks_ = &where.locks();

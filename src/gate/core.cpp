@@ -36,8 +36,8 @@ std::int64_t dozing_ns(unsigned members, unsigned short_waits) {
 }
 constexpr std::int64_t dozing_most_ns = 250'000'000;
 
-/// Where everybody is granted before it watches, each process that waits looks for dead holders so often.
-std::uint64_t healing_ns(unsigned members) { return 20'000'000 + 200'000 * std::uint64_t{members}; }
+/// Where everybody is granted before it watches, one of those that wait looks for dead holders so often.
+constexpr std::uint64_t healing_ns = 20'000'000;
 
 /// How long a waiter sleeps before it looks again, where no event tells of a death.
 std::int64_t tick_ns(bool head, std::int64_t waited_ns) {
@@ -47,7 +47,7 @@ std::int64_t tick_ns(bool head, std::int64_t waited_ns) {
 }
 constexpr std::int64_t progress_ns = 250'000'000;
 
-std::uint64_t wall_coarse_ns() {
+[[gnu::hot]] std::uint64_t wall_coarse_ns() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME_COARSE, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
@@ -83,7 +83,7 @@ void describe(member_info& info, std::string_view command) {
 }
 
 /// False if the time is over.
-bool timed_sleep(std::atomic<std::uint32_t>& bell, std::uint32_t expected, std::int64_t ns) {
+[[gnu::hot]] bool timed_sleep(std::atomic<std::uint32_t>& bell, std::uint32_t expected, std::int64_t ns) {
   if (ns <= 0) return false;
   const timespec timeout{ns / 1'000'000'000, ns % 1'000'000'000};
   return sleep_on(bell, expected, ns == forever ? nullptr : &timeout);
@@ -94,16 +94,6 @@ class waiting_cells : public mapped_cells {
  public:
   waiting_cells(const mapped_cells& cells, death_watch& watch, const wait_options& how, std::int64_t began)
       : mapped_cells(cells), watch_(watch), how_(how), began_(began) {}
-
-  /// Who rings a bell for ever must not keep a waiter from its time limit: after so many times it looks at that, and
-  /// the kernel does not let it sleep.
-  bool fall_asleep(unsigned i) {
-    constexpr int rings_most = 1000;
-    if (mapped_cells::fall_asleep(i)) return true;
-    if (++rings_ < rings_most) return false;
-    rings_ = 0;
-    return true;
-  }
 
   bool sleep(unsigned i, const watch_set& ahead) {
     const std::int64_t most = sleep_limit(i, ahead);
@@ -145,7 +135,6 @@ class waiting_cells : public mapped_cells {
   death_watch& watch_;
   const wait_options& how_;
   std::int64_t began_;
-  int rings_ = 0;  ///< that kept it from falling asleep, one after the other
   entry why_ = entry::removed;
 };
 
@@ -181,12 +170,19 @@ gate_failure core::open(const std::string& name, int slots, const location& wher
   return {};
 }
 
-gate_failure core::join(std::string_view command, membership& out, bool announced) {
+gate_failure core::scribbled_failure() const {
+  return {gate_errc::damaged, "somebody changes " + segment_.path() + " all the time; run `kgate doctor`"};
+}
+
+gate_failure core::join(std::string_view command, membership& out, bool announced) try {
   for (int tries = 0; tries < 100; ++tries) {
     lock_opening opening = cells_.locks().open_for_member();
     int error = 0;
     if (join_once(command, opening, out, error)) {
-      if (announced) announce(out);
+      if (announced)
+        announce(out);
+      else
+        announces_late_ = true;
       return {};
     }
     if (opening.error() != 0) error = opening.error();
@@ -194,6 +190,8 @@ gate_failure core::join(std::string_view command, membership& out, bool announce
     usleep(1000);  // all numbers are locked while a gate is renewed, too
   }
   return {gate_errc::too_many, "more than " + std::to_string(members_max) + " participants; a gate cannot have more"};
+} catch (const scribbled&) {
+  return scribbled_failure();
 }
 
 bool core::join_once(std::string_view command, lock_opening& opening, membership& out, int& error) {
@@ -281,7 +279,7 @@ void core::look_for_room(unsigned i, int weight) {
 }
 
 /// Calls, and looks for room first if that is asked for. How it ended, or nothing: it is queued.
-std::optional<entry> core::request(membership& m, int weight, bool spins_first, word& became) {
+[[gnu::hot]] std::optional<entry> core::request(membership& m, int weight, bool spins_first, word& became) {
   became = {};
   m.out = m.out.with_weight(weight);
   const std::uint32_t number = protocol_.call(m.number, m.out);
@@ -306,7 +304,24 @@ entry core::attempt(membership& m, int weight, word& became) {
   return result == outcome::entered ? entered_now(m) : entry::timed_out;
 }
 
-entry core::enter(membership& m, int weight, const wait_options& how, word& became) {
+/// The member is out, whatever the file says, which contradicts itself then.
+entry core::forsake(membership& m) noexcept {
+  stop_sleeping(m.number);
+  m.out = m.out.next_passage();
+  cells_.set_state(m.number, m.out);
+  return entry::damaged;
+}
+
+[[gnu::hot]] entry core::enter(membership& m, int weight, const wait_options& how, word& became) {
+  try {
+    return enter_or_throw(m, weight, how, became);
+  } catch (const scribbled&) {
+    became = {};
+    return forsake(m);
+  }
+}
+
+[[gnu::hot]] entry core::enter_or_throw(membership& m, int weight, const wait_options& how, word& became) {
   if (how.deadline_ns == 0) return attempt(m, weight, became);
   const std::optional<entry> at_once = request(m, weight, how.spins_first, became);
   const entry result = at_once ? *at_once : wait(m, how);
@@ -328,7 +343,7 @@ void core::spin_at_head(unsigned i) {
 }
 
 /// Sleeps until it is woken for a grant or for a free permit, and not much longer than `for_ns`: nobody is watched yet.
-void core::doze(unsigned i, const wait_options& how, std::int64_t for_ns) {
+[[gnu::hot]] void core::doze(unsigned i, const wait_options& how, std::int64_t for_ns) {
   auto& bell = cells_.map().lines[i].bell;
   std::int64_t until_ns = 0;  // the clock is not read for those that are woken by their grant
   while (waits(i)) {
@@ -387,7 +402,7 @@ bool core::doze_until_one_ends(std::int64_t for_ns) {
 }
 
 /// True if it is inside. False: it has slept for long, or nothing moves, or it is to give up.
-bool core::doze_while_it_moves(const membership& m, const wait_options& how) {
+[[gnu::hot]] bool core::doze_while_it_moves(const membership& m, const wait_options& how) {
   const auto remaining = [&] { return how.deadline_ns == forever ? forever : how.deadline_ns - now_ns(); };
   const unsigned short_waits = short_waits_.load(std::memory_order_relaxed);
   const std::int64_t step = dozing_ns(cells_.members(), short_waits);
@@ -396,7 +411,11 @@ bool core::doze_while_it_moves(const membership& m, const wait_options& how) {
     doze(m.number, how, std::min(step, remaining()));
     const state now = cells_.state_of(m.number);
     if (now == m.inside()) {
-      if (slept == 0) short_waits_.store(short_waits + 1, std::memory_order_relaxed);
+      if (slept > 0) {
+        entered_now(m);
+      } else {  // inside since it was queued, all but; a clock is several pages, between two of those that are let in
+        short_waits_.store(short_waits + 1, std::memory_order_relaxed);
+      }
       return true;
     }
     if (now.where() != kind::waits || cells_.word() == before) break;
@@ -407,21 +426,21 @@ bool core::doze_while_it_moves(const membership& m, const wait_options& how) {
 }
 
 /// A holder that died may be noticed by nobody where everybody is granted soon.
-void core::heal_holders_at_times(std::uint64_t now_ns) {
-  const std::uint64_t last = healed_at_ns_.load(std::memory_order_relaxed);
-  if (now_ns >= last && now_ns - last < healing_ns(cells_.members())) return;
-  healed_at_ns_.store(now_ns, std::memory_order_relaxed);
-  heal_holders();
+[[gnu::hot]] void core::heal_holders_at_times(std::uint64_t now_ns) {
+  auto& looked = cells_.map().looked_ns;
+  std::uint64_t last = looked.load(std::memory_order_relaxed);
+  if (now_ns >= last && now_ns - last < healing_ns) return;
+  if (looked.compare_exchange_strong(last, now_ns, std::memory_order_relaxed)) heal_holders();
 }
 
-void core::begin_to_wait(const membership& m) {
+[[gnu::hot]] void core::begin_to_wait(const membership& m) {
   const std::uint64_t queued = wall_coarse_ns();
   cells_.map().lines[m.number].queued_ns.store(queued, std::memory_order_relaxed);
-  cells_.announce(m.number);
+  if (announces_late_.load(std::memory_order_relaxed)) cells_.announce(m.number);
   heal_holders_at_times(queued);
 }
 
-entry core::wait(membership& m, const wait_options& how) {
+[[gnu::hot]] entry core::wait(membership& m, const wait_options& how) {
   const unsigned i = m.number;
   begin_to_wait(m);
   if (is_head(i) && (how.deadline_ns == forever || how.deadline_ns - now_ns() > spinning_ns)) {
@@ -432,7 +451,7 @@ entry core::wait(membership& m, const wait_options& how) {
   }
   if (doze_while_it_moves(m, how)) {
     protocol_.nudge_behind(i);
-    return entered_now(m);
+    return entry::entered;
   }
   waiting_cells waiting(cells_, watch_, how, now_ns());
   protocol<waiting_cells> sleeper(waiting);
@@ -460,6 +479,15 @@ entry core::ended(membership& m) {
 }
 
 std::optional<entry> core::begin(suspended_wait& s, int weight, word& became) {
+  try {
+    return begin_or_throw(s, weight, became);
+  } catch (const scribbled&) {
+    became = {};
+    return forsake(s.member);
+  }
+}
+
+std::optional<entry> core::begin_or_throw(suspended_wait& s, int weight, word& became) {
   if (const std::optional<entry> at_once = request(s.member, weight, false, became)) return at_once;
   begin_to_wait(s.member);
   if (is_head(s.member.number)) heal_holders();
@@ -489,6 +517,14 @@ bool core::dozes_on(suspended_wait& s, std::int64_t now) {
 }
 
 std::optional<entry> core::proceed(suspended_wait& s) {
+  try {
+    return proceed_or_throw(s);
+  } catch (const scribbled&) {
+    return forsake(s.member);
+  }
+}
+
+std::optional<entry> core::proceed_or_throw(suspended_wait& s) {
   const unsigned i = s.member.number;
   const std::int64_t now = now_ns();
   s.dozes = s.dozes && dozes_on(s, now);
@@ -510,7 +546,11 @@ std::optional<entry> core::proceed(suspended_wait& s) {
 
 entry core::withdraw(suspended_wait& s, entry why) {
   stop_sleeping(s.member.number);
-  return give_up(s.member, why);
+  try {
+    return give_up(s.member, why);
+  } catch (const scribbled&) {
+    return forsake(s.member);
+  }
 }
 
 entry core::give_up(membership& m, entry why) {
@@ -520,15 +560,32 @@ entry core::give_up(membership& m, entry why) {
   return result == outcome::retired ? entry::removed : why;
 }
 
-entry core::entered_now(const membership& m) {
+[[gnu::hot]] entry core::entered_now(const membership& m) {
   cells_.map().lines[m.number].entered_ns.store(wall_coarse_ns(), std::memory_order_relaxed);
   return entry::entered;
 }
 
-void core::leave(membership& m, word& became) {
-  protocol_.leave(m.number, m.inside(), became);
+[[gnu::hot]] void core::leave(membership& m, word& became) {
+  const state inside = m.inside();
   m.out = m.out.next_passage();
-  if (became.waiting()) protocol_.hand_over(became);
+  try {
+    protocol_.leave(m.number, inside, became);
+    if (became.waiting()) protocol_.hand_over(became);
+  } catch (const scribbled&) {  // who comes next finds the file damaged
+    cells_.set_state(m.number, m.out);
+    became = {};
+  }
+}
+
+bool core::touch(const membership& m) try { return protocol_.touch(m.number, m.inside()); } catch (const scribbled&) {
+  return false;
+}
+
+void core::dismiss_own(const membership& m) noexcept {
+  try {
+    protocol_.dismiss(m.number, m.out.at(kind::waits));
+  } catch (const scribbled&) {  // its wait ends for the same reason
+  }
 }
 
 int core::take_slot(const membership& m) {
@@ -541,9 +598,14 @@ int core::take_slot(const membership& m) {
 bool core::dismiss(membership& m, const participant& who) {
   // First, so that one that is out finds it; if this fails, its passage ends in another way.
   cells_.map().info[who.member].dismissed.store(dismissal_of(state{who.state_bits}));
-  const bool done = protocol_.dismiss_by(m.number, m.out, who.member, state{who.state_bits});
-  m.out = m.out.next_passage();
-  return done;
+  try {
+    const bool done = protocol_.dismiss_by(m.number, m.out, who.member, state{who.state_bits});
+    m.out = m.out.next_passage();
+    return done;
+  } catch (const scribbled&) {
+    forsake(m);
+    return false;
+  }
 }
 
 outcome core::resize(membership& m, int slots) {
@@ -560,17 +622,24 @@ outcome core::set_paused(membership& m, bool paused) { return set_limit(m, slots
 
 outcome core::set_limit(membership& m, int slots, bool paused) {
   m.out = m.out.with_weight(slots | (paused ? limit::paused_flag : 0));
-  const outcome result = protocol_.resize(m.number, m.out);
-  m.out = m.out.next_passage();
-  return result;
+  try {
+    const outcome result = protocol_.resize(m.number, m.out);
+    m.out = m.out.next_passage();
+    return result;
+  } catch (const scribbled&) {
+    forsake(m);
+    return outcome::damaged;
+  }
 }
 
-gate_failure core::remove(bool forced) {
+gate_failure core::remove(bool forced) try {
   if (gate_failure failure = segment_.may_unlink()) return failure;
   heal_all();
   if (!protocol_.retire(forced)) return {gate_errc::in_use, segment_.path() + " is in use"};
   for (unsigned j = 0, n = cells_.members(); j < n; ++j) cells_.ring(j);
   return segment_.unlink_retired();
+} catch (const scribbled&) {
+  return scribbled_failure();
 }
 
 void core::heal_holders() {
@@ -582,10 +651,13 @@ void core::heal_holders() {
 
 int core::heal_all() {
   int found = 0;
-  protocol_.load_and_help();  // a member may be inside by the word alone, its own state yet to follow
-  for (unsigned j = 0, n = cells_.members(); j < n; ++j)
-    if (cells_.state_of(j).where() != kind::out && protocol_.heal(j)) ++found;
-  protocol_.advance();
+  try {
+    protocol_.load_and_help();  // a member may be inside by the word alone, its own state yet to follow
+    for (unsigned j = 0, n = cells_.members(); j < n; ++j)
+      if (cells_.state_of(j).where() != kind::out && protocol_.heal(j)) ++found;
+    protocol_.advance();
+  } catch (const scribbled&) {  // what remains is found by whoever comes next
+  }
   return found;
 }
 

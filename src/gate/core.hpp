@@ -135,7 +135,9 @@ class core {
     const std::uint64_t token = cells_.map().tokens.fetch_add(1) + 1;
     return token < tokens_max ? token : 0;
   }
-  bool touch(const membership& m) { return protocol_.touch(m.number, m.inside()); }
+  bool touch(const membership& m);
+  /// Takes a waiter of this process out of the queue, from a signal handler or another thread.
+  void dismiss_own(const membership& m) noexcept;
 
   /// What others see of a command that the member started, and whose end the kernel tells of.
   void set_command(const membership& m, int process) {
@@ -149,7 +151,8 @@ class core {
   /// has moved on.
   bool dismiss(membership& m, const participant& who);
 
-  /// A paused gate stays paused. Refused if there is no space for so many slots.
+  /// A paused gate stays paused. Refused if there is no space for so many slots; damaged if it cannot be done because
+  /// somebody scribbles on the file.
   outcome resize(membership& m, int slots);
   /// Nobody enters a paused gate; those inside stay, and so does the queue.
   outcome set_paused(membership& m, bool paused);
@@ -157,6 +160,8 @@ class core {
   gate_failure remove(bool forced);
   /// What lost means, for people.
   gate_failure lost_failure() const;
+  /// What it means that an operation goes round for ever.
+  gate_failure scribbled_failure() const;
   /// In a forked child: the locks and the watch are the parent's.
   void disown() noexcept;
   /// Completes what dead members left. How many there were.
@@ -174,6 +179,10 @@ class core {
  private:
   bool join_once(std::string_view command, lock_opening& opening, membership& out, int& error);
   bool take_number(unsigned i, std::string_view command, lock_opening& opening, membership& out, int& error);
+  entry enter_or_throw(membership& m, int weight, const wait_options& how, word& became);
+  std::optional<entry> begin_or_throw(suspended_wait& s, int weight, word& became);
+  std::optional<entry> proceed_or_throw(suspended_wait& s);
+  entry forsake(membership& m) noexcept;
   std::optional<entry> request(membership& m, int weight, bool spins_first, word& became);
   entry attempt(membership& m, int weight, word& became);
   void look_for_room(unsigned i, int weight);
@@ -199,8 +208,8 @@ class core {
   bool for_exec_ = false;                ///< location::for_exec
   std::map<unsigned, held_bytes> held_;  ///< the bytes of this object's members, by their numbers
   std::atomic<std::uint64_t> last_woken_{0};
-  std::atomic<std::uint64_t> healed_at_ns_{0};  ///< when a waiter last looked for dead holders; wall clock
-  std::atomic<unsigned> short_waits_{0};        ///< the last ones in a row that were granted while dozing
+  std::atomic<bool> announces_late_{false};  ///< one of its members was not announced when it joined
+  std::atomic<unsigned> short_waits_{0};     ///< the last ones in a row that were granted while dozing
   mapped_cells cells_;
   death_watch watch_{[this](unsigned i) { cells_.ring(i); }};
   protocol<mapped_cells> protocol_{cells_};

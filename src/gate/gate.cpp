@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gate/shared.hpp"
+#include "gate/truncation.hpp"
 
 namespace kgate {
 
@@ -96,6 +97,7 @@ int gate::slots() const { return shared_->slots(); }
 void gate::resize(int slots) {
   if (slots < 1 || slots > slots_max)
     throw gate_error({gate_errc::bad_slots, "a gate has 1 to " + std::to_string(slots_max) + " slots"});
+  shared_->slots();  // an error, if the file is damaged
   membership mine = shared_->take();
   const outcome result = shared_->core.resize(mine, slots);
   shared_->give_back(mine);
@@ -103,6 +105,7 @@ void gate::resize(int slots) {
     throw gate_error(
         {gate_errc::system, "no room for " + std::to_string(slots) + " slots of gate '" + shared_->name + "'"});
   if (result == outcome::retired) throw gate_error({gate_errc::removed, "gate '" + shared_->name + "' was removed"});
+  if (result == outcome::damaged) throw gate_error(shared_->core.scribbled_failure());
 }
 
 gate_status gate::status() {
@@ -125,6 +128,8 @@ bool gate::remove(bool forced) {
   return !failure;
 }
 
+void gate::guard_against_truncation() { detail::gates::guard_mappings(); }
+
 gate::member::member(std::shared_ptr<shared> owner, unsigned number, detail::gates::state out)
     : out_(out), number_(number), owner_(std::move(owner)) {
   file_layout& map = owner_->core.cells().map();
@@ -132,7 +137,7 @@ gate::member::member(std::shared_ptr<shared> owner, unsigned number, detail::gat
   calls_ = &map.call_bits;
   state_ = &map.state_bits[number];
   entered_ = &map.lines[number].entered_ns;
-  guess_ = owner_->memory.cell(number);
+  guess_ = owner_->guess_of(number);
   *guess_ = 0;
 }
 
@@ -173,7 +178,7 @@ std::int64_t gate::member::deadline_after(std::chrono::nanoseconds time) {
   return time.count() >= forever - now ? forever : now + time.count();
 }
 
-void gate::member::enter_slowly(int weight) { enter_until(forever, weight); }
+[[gnu::hot]] void gate::member::enter_slowly(int weight) { enter_until(forever, weight); }
 
 bool gate::member::enter(std::stop_token stop, int weight) {
   return enter_until_stopped(std::move(stop), forever, weight);
@@ -188,7 +193,7 @@ bool gate::member::enter_until_stopped(std::stop_token stop, std::int64_t deadli
   return enter_until(deadline_ns, weight, &cancelled);
 }
 
-void gate::member::prepare_to_enter(int weight) {
+[[gnu::hot]] void gate::member::prepare_to_enter(int weight) {
   KGATE_EXPECTS(!inside_, "a member that is inside cannot enter");
   owner_->expect_ours();
   if (const int slots = owner_->slots(); weight < 1 || weight > slots)
@@ -197,7 +202,7 @@ void gate::member::prepare_to_enter(int weight) {
   *guess_ = 0;  // an exception leaves none behind
 }
 
-bool gate::member::enter_until(std::int64_t deadline_ns, int weight, const std::atomic<bool>* cancelled) {
+[[gnu::hot]] bool gate::member::enter_until(std::int64_t deadline_ns, int weight, const std::atomic<bool>* cancelled) {
   prepare_to_enter(weight);
   wait_options how;
   how.deadline_ns = deadline_ns;
@@ -210,7 +215,7 @@ bool gate::member::enter_until(std::int64_t deadline_ns, int weight, const std::
 }
 
 /// Keeps how an attempt to enter ended: whether it is inside.
-bool gate::member::settle(entry result, bool by_caller, detail::gates::state out, word became) {
+[[gnu::hot]] bool gate::member::settle(entry result, bool by_caller, detail::gates::state out, word became) {
   out_ = out;
   // Not by its own stop token: somebody took it out of the queue, which a caller that waits for ever must learn.
   if (result == entry::cancelled && !by_caller)
@@ -220,7 +225,7 @@ bool gate::member::settle(entry result, bool by_caller, detail::gates::state out
   return inside_;
 }
 
-void gate::member::leave_slowly() {
+[[gnu::hot]] void gate::member::leave_slowly() {
   KGATE_EXPECTS(inside_, "a member that is not inside cannot leave");
   owner_->expect_ours();
   slots_.clear();
@@ -233,7 +238,7 @@ void gate::member::leave_slowly() {
   guess(became);
 }
 
-void gate::member::guess(word made) {
+[[gnu::hot]] void gate::member::guess(word made) {
   short_passages_ = owner_->core.cells().short_passages();
   *guess_ = owner_->memory.cleared_by_kernel() ? guess_after(made, out_.weight()) : 0;
 }

@@ -19,7 +19,7 @@
 namespace kgate::detail::gates {
 
 inline constexpr std::array<char, 8> magic{'K', 'G', 'A', 'T', 'E', '\r', '\n', '\x1a'};
-inline constexpr std::uint32_t version = 6;
+inline constexpr std::uint32_t version = 7;
 /// Tokens begin at the time of creation in nanoseconds; nobody gets so far.
 inline constexpr std::uint64_t tokens_max = std::uint64_t{1} << 63;
 
@@ -112,6 +112,7 @@ struct file_layout {
   std::atomic<std::uint32_t> members_used;
   std::atomic<std::uint32_t> slots_used;   ///< the largest size there was
   std::atomic<std::uint32_t> number_hint;  ///< where a newcomer begins to look for a number
+  std::atomic<std::uint64_t> looked_ns;    ///< wall clock; when a waiter last looked for dead holders
   // The first members' states share the word's line: whoever changes the word reads the last subject's state and writes
   // its own, and has the line already.
   alignas(cache_line) std::atomic<std::uint64_t> word_bits;

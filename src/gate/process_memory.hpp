@@ -14,7 +14,7 @@
 
 namespace kgate::detail::gates {
 
-/// An array of cells on cache lines of their own, and the knowledge whose they are.
+/// An array of cells on cache lines of their own, and the knowledge whose they are. The first cells share its page.
 class process_memory {
  public:
   explicit process_memory(std::size_t cells) : bytes_((cells + 1) * cache_line) {

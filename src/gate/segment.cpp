@@ -16,6 +16,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "gate/truncation.hpp"
+
 namespace kgate::detail::gates {
 
 namespace {
@@ -233,6 +235,7 @@ gate_failure segment::map_file(int fd, const struct stat& there, bool writable) 
     return system_failure("cannot map " + path_, errno);
   }
   map_ = static_cast<file_layout*>(memory);
+  remember_mapping(map_);
   const file_header header = map_->header;  // a copy: others can write to it
   lock_id_ = header.id;
   id_ = {there.st_dev, there.st_ino};
@@ -436,7 +439,10 @@ gate_failure segment::unlink_retired() {
 }
 
 void segment::close() noexcept {
-  if (map_ != nullptr) munmap(map_, sizeof(file_layout));
+  if (map_ != nullptr) {
+    forget_mapping(map_);
+    munmap(map_, sizeof(file_layout));
+  }
   map_ = nullptr;
   locks_.close();
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "gate/core.hpp"
@@ -24,6 +25,7 @@ struct gate::shared {
   std::string command;
   std::mutex mutex;
   std::vector<detail::gates::membership> spare;
+  std::unordered_map<unsigned, std::size_t> cell_by_number;
   detail::gates::suspended_waiters suspended{core};  ///< the last one: its threads use all the others
 
   shared() = default;
@@ -52,6 +54,12 @@ struct gate::shared {
       throw gate_error(failure);
     }
     return mine;
+  }
+  /// Where member `number` keeps what it made of W. In the order in which this process first used its numbers: with
+  /// few of them that is one page.
+  std::uint64_t* guess_of(unsigned number) {
+    const std::lock_guard guard(mutex);
+    return memory.cell(cell_by_number.emplace(number, cell_by_number.size()).first->second);
   }
   void give_back(const detail::gates::membership& mine) noexcept {
     const std::lock_guard guard(mutex);

@@ -78,6 +78,8 @@
 /// Evidence     tests/gate/lab (all scripts of its operations, with deaths), tests/gate/faults (a real process killed
 ///              at each instruction)
 ///
+/// [[gnu::hot]] marks what a passage with a wait runs through: it then stands together in a program, on few pages.
+///
 /// Cells is what the protocol runs on; each of its functions is one atomic step:
 ///   word() cas_word(word, word) state_of(i) cas_state(i, state, state) set_state(i, state) queue()
 ///   cas_queue(link, link) link_of(i) cas_link(i, link, link) size() cas_size(limit, limit) slot(j)
@@ -96,6 +98,8 @@
 ///   sleep(i, set)   until i is rung, or a process of the set dies; false if i is to give up
 ///   healed(i)       i's passage was completed for it
 ///   watch(set, j)   adds the process that is member j now
+///   retries         no step: again() says that a loop goes round, because W or the queue changed meanwhile. After more
+///                   rounds than all members together could cause it throws: somebody scribbles on the file
 ///   live(n, a, b), call(f)   no steps: what still matters of the caller's variables at the place n, and a call of
 ///                   which only the result does (rule 5 of detail/machine.hpp); the mapped file's do nothing
 
@@ -117,15 +121,15 @@ class protocol {
 
   /// Member i, whose state is `mine` and out, calls for mine.weight() permits; request() is next. From here on its
   /// place counts (G12). The number of the call.
-  std::uint32_t call(unsigned i, state mine) {
+  [[gnu::hot]] std::uint32_t call(unsigned i, state mine) {
     c.set_state(i, mine.at(kind::calls));  // G5
     return c.call([&] { return count_call(i); });
   }
 
   /// Member i, whose state is `mine` when it is out and which has called, enters or is queued, by itself or by somebody
   /// else. If it entered by itself, `became` is what it made of W.
-  outcome request(unsigned i, state mine, std::uint32_t number, word& became) {
-    for (;;) {
+  [[gnu::hot]] outcome request(unsigned i, state mine, std::uint32_t number, word& became) {
+    for (typename Cells::retries tries;; tries.again()) {
       c.live(1, mine.bits, number);
       const word w = load_and_help();
       if (w.operation() == op::retired) {
@@ -147,7 +151,8 @@ class protocol {
   outcome attempt(unsigned i, state mine, word& became) {
     c.set_state(i, mine);  // G5
     std::uint32_t number = 0;
-    for (bool counted = false;;) {
+    bool counted = false;
+    for (typename Cells::retries tries;; tries.again()) {
       c.live(15, mine.bits, number, counted);
       const word w = load_and_help();
       if (w.operation() == op::retired) return outcome::retired;
@@ -169,8 +174,8 @@ class protocol {
 
   /// Member i, whose state is `mine` and in, leaves and so gives back its slots; `became` is what it made of W. If
   /// somebody waits, hand_over() is next.
-  void leave(unsigned i, state mine, word& became) {
-    for (;;) {
+  [[gnu::hot]] void leave(unsigned i, state mine, word& became) {
+    for (typename Cells::retries tries;; tries.again()) {
       c.live(2, mine.bits);
       const word w = load_and_help();
       if (w.operation() == op::retired) {
@@ -189,7 +194,7 @@ class protocol {
 
   /// Queued member i gives up. Answers entered if it had been granted already, refused if it is out now.
   outcome abandon(unsigned i) {
-    for (;;) {
+    for (typename Cells::retries tries;; tries.again()) {
       c.live(3);
       const word w = load_and_help();
       const state mine = c.state_of(i);
@@ -212,8 +217,8 @@ class protocol {
 
   /// Grants those at the head of the queue for which there are permits, and refuses those that ask for more than k.
   /// Needed after every operation that frees permits, changes k or takes the head away.
-  void advance() {
-    for (;;) {
+  [[gnu::hot]] void advance() {
+    for (typename Cells::retries tries;; tries.again()) {
       c.live(4);
       const word w = load_and_help();
       if (!w.waiting() || w.operation() == op::retired) return;
@@ -240,7 +245,7 @@ class protocol {
 
   /// After a leave that made W `left` and saw somebody wait: grants the head, or (b > 0), as long as not too many have
   /// passed it, leaves the permit to who is faster and wakes the head.
-  void hand_over(word left) {
+  [[gnu::hot]] void hand_over(word left) {
     if (left.closed() || !may_pass(left)) return advance();
     const unsigned head = c.queue().before();
     if (head < c.members()) c.wake(head, left);
@@ -264,7 +269,7 @@ class protocol {
   /// What wait() does between two sleeps. True: queued member i is asleep; when its bell has rung or a process of
   /// `ahead` has died, this is next. False: it is no longer queued or the gate is retired, and nudge_behind() is next.
   bool falls_asleep(unsigned i, typename Cells::watch_set& ahead) {
-    for (;;) {
+    for (typename Cells::retries tries;; tries.again()) {
       c.live(12);
       c.listen(i);
       ahead = c.call([&] { return look(i); });
@@ -309,7 +314,7 @@ class protocol {
 
   /// Ends the gate: no operation succeeds any more. Refused while somebody is inside or waits, unless forced.
   bool retire(bool forced) {
-    for (;;) {
+    for (typename Cells::retries tries;; tries.again()) {
       c.live(8, forced);
       const word w = load_and_help();
       if (w.operation() == op::retired) return true;
@@ -321,7 +326,7 @@ class protocol {
   /// Ends the passage of member i for it, if it is still in the state `theirs`, queued or inside: it gives up or
   /// leaves. advance() is next. False if i is in another state by now.
   bool dismiss(unsigned i, state theirs) {
-    for (;;) {
+    for (typename Cells::retries tries;; tries.again()) {
       c.live(13, theirs.bits);
       const word w = load_and_help();
       if (w.operation() == op::retired || theirs.where() == kind::out || c.state_of(i) != theirs) return false;
@@ -344,7 +349,7 @@ class protocol {
   /// Says that member i, which is inside in passage `theirs`, is alive though it was not for a moment. False if it was
   /// healed.
   bool touch(unsigned i, state theirs) {
-    for (;;) {
+    for (typename Cells::retries tries;; tries.again()) {
       c.live(9, theirs.bits);
       const word w = load_and_help();
       if (w.operation() == op::retired || c.state_of(i) != theirs) return false;
@@ -395,7 +400,7 @@ class protocol {
   }
 
  private:
-  void apply(word w) {
+  [[gnu::hot]] void apply(word w) {
     const unsigned i = w.subject();
     if (i >= c.members()) return;
     if (w.operation() == op::resize) return help_resize(w, i);
@@ -411,7 +416,7 @@ class protocol {
   }
 
   /// Member i enters. False if W is no longer `w`.
-  bool let_in(unsigned i, state mine, word w, word& became) {
+  [[gnu::hot]] bool let_in(unsigned i, state mine, word w, word& became) {
     const word desired = w.next(op::enter, i, w.free() - mine.weight(), w.waiting(), w.closed());
     if (!c.cas_word(w, desired)) return false;
     if (counts(desired)) help(desired);
@@ -472,7 +477,7 @@ class protocol {
   static bool moves_queue(op what) { return what == op::enqueue || what == op::grant || what == op::abandon; }
 
   /// Appends i to the queue, or takes it out, as operation `w` says (G9).
-  void relink(word w, unsigned i) {
+  [[gnu::hot]] void relink(word w, unsigned i) {
     const link ends = c.queue();
     if (ends.seq() == w.seq()) return;
     unsigned first = ends.before(), last = ends.behind();
@@ -502,7 +507,7 @@ class protocol {
 
   /// Heals the dead that queued member i depends on, grants what can be granted, and says whom it depends on (G10).
   typename Cells::watch_set look(unsigned i) {
-    for (;;) {
+    for (typename Cells::retries tries;; tries.again()) {
       c.live(5);
       typename Cells::watch_set ahead{};
       if (load_and_help().operation() == op::retired || c.state_of(i).where() != kind::waits) return ahead;
@@ -544,7 +549,7 @@ class protocol {
   }
 
   outcome resize_announced(unsigned i, state mine) {
-    for (;;) {
+    for (typename Cells::retries tries;; tries.again()) {
       c.live(7, mine.bits);
       const word w = load_and_help();
       if (w.operation() == op::retired) return outcome::retired;
@@ -558,7 +563,7 @@ class protocol {
   }
 
   bool heal_once(unsigned i) {
-    for (;;) {
+    for (typename Cells::retries tries;; tries.again()) {
       c.live(11);
       const word w = load_and_help();
       if (w.operation() == op::retired) return false;
@@ -592,7 +597,7 @@ class protocol {
 
   /// Whether a newcomer may enter though somebody waits: as long as not too many have, and only where the head could
   /// enter as well. Right if W does not change meanwhile.
-  bool may_pass(word w) {
+  [[gnu::hot]] bool may_pass(word w) {
     if (c.overtakings() == 0 || c.passed().count() >= c.overtakings()) return false;
     const unsigned head = c.queue().before();
     return head < c.members() && c.state_of(head).weight() <= w.free();

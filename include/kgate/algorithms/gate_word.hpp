@@ -181,7 +181,7 @@ struct link {
   friend constexpr bool operator==(link, link) = default;
 };
 
-/// How an operation of a member ended.
-enum class outcome : unsigned char { entered, queued, refused, retired };
+/// How an operation of a member ended; damaged: it did not, since somebody scribbles on the file.
+enum class outcome : unsigned char { entered, queued, refused, retired, damaged };
 
 }  // namespace kgate::detail::gates

@@ -18,6 +18,7 @@
 /// Memory model sequential consistency
 /// Evidence     tests/gate/lab (scripts of all operations with deaths, exhaustively; mutants)
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -120,6 +121,32 @@ inline std::string to_string(kernel_part k) {
   return text;
 }
 
+/// Where a gate begins: with nobody, or as the first members leave it that entered or were queued one after the other.
+/// Member 0 is inside with all permits, the others wait for `weights` of them.
+struct arrival {
+  std::array<int, kernel_part::members_max> weights{};
+  unsigned members = 0;
+
+  word after(int k) const {
+    word w = word{}.next(op::none, 0, k, false);
+    if (members > 0) w = w.next(op::enter, 0, 0, false);
+    for (unsigned i = 1; i < members; ++i) w = w.next(op::enqueue, i, 0, true);
+    return w;
+  }
+  state state_of(unsigned i) const {
+    if (i >= members) return {};
+    return state{}.with_weight(weights[i]).at(i == 0 ? kind::in : kind::waits);
+  }
+  /// The seq of the operation that queued member i.
+  static std::uint32_t seq_of(unsigned i) { return i + 2; }
+  link link_of(unsigned i) const {
+    if (i == 0 || i >= members) return {};
+    const bool last = i + 1 == members;
+    return link::of(i == 1 ? no_member : i - 1, last ? no_member : i + 1, seq_of(last ? i : i + 1));
+  }
+  link queue() const { return members < 2 ? link{} : link::of(1, members - 1, seq_of(members - 1)); }
+};
+
 /// The cells of a gate as variables of a machine, shared by all processes.
 template <class M>
 class machine_cells {
@@ -132,19 +159,23 @@ class machine_cells {
   /// A gate of k slots, and never more than k_max, with `members` numbers, the first `held` of which belong to the
   /// processes of the same number.
   machine_cells(Memory& memory, unsigned members, int k_max, int k, unsigned held, unsigned overtakings_max = 0,
-                unsigned calls_max = 0)
+                unsigned calls_max = 0, const arrival& first = {})
       : overtakings(overtakings_max),
         calls_most(calls_max),
-        W(memory, {.name = "W"}, word{}.next(op::none, 0, k, false)),
+        W(memory, {.name = "W"}, first.after(k)),
         K(memory, {.name = "K"}, limit::of(k, 0)),
         kernel(memory, {.name = "kernel"}, kernel_part::first(members, held)),
         states(members,
                [&](std::size_t i) {
-                 return Var<state>(memory, {.name = "state", .instance = static_cast<int>(i)}, state{});
+                 return Var<state>(memory, {.name = "state", .instance = static_cast<int>(i)},
+                                   first.state_of(static_cast<unsigned>(i)));
                }),
         links(members,
-              [&](std::size_t i) { return Var<link>(memory, {.name = "L", .instance = static_cast<int>(i)}, link{}); }),
-        Q(memory, {.name = "Q"}, link{}),
+              [&](std::size_t i) {
+                return Var<link>(memory, {.name = "L", .instance = static_cast<int>(i)},
+                                 first.link_of(static_cast<unsigned>(i)));
+              }),
+        Q(memory, {.name = "Q"}, first.queue()),
         slots(static_cast<std::size_t>(k_max),
               [&](std::size_t j) {
                 return Var<slot_owner>(memory, {.name = "slot", .instance = static_cast<int>(j)}, slot_owner{});
@@ -282,6 +313,11 @@ class cells_of {
     kernel_step(
         "unlock", [i](kernel_part all) { return all.with(i, kernel_part::nobody); }, nothing);
   }
+
+  /// No participant scribbles here.
+  struct retries {
+    void again() const {}
+  };
 
   /// `place` tells the calls in the protocol's text apart, which are one call here.
   template <class... T>

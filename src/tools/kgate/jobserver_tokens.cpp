@@ -187,8 +187,7 @@ void token_slots::leave_to_the_tree() {
 /// With the mutex held.
 void token_slots::withdraw_request() {
   cancelled_.store(true);
-  if (asking_)
-    protocol<mapped_cells>(gate_.cells()).dismiss(asking_member_->number, asking_member_->out.at(kind::waits));
+  if (asking_) gate_.dismiss_own(*asking_member_);
 }
 
 void token_slots::acquire() {

@@ -115,6 +115,10 @@ int resize(const request& options) {
     complain("gate '" + options.name() + "' was removed");
     return exit_failed;
   }
+  if (result == outcome::damaged) {
+    complain(gate.scribbled_failure(), options);
+    return exit_failed;
+  }
   report(options, "resized", slots_text(options.slots()) + " (before: " + std::to_string(before) + ")");
   return exit_ok;
 }

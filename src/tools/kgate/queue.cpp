@@ -60,9 +60,13 @@ int set_paused(const request& options, core& gate, bool paused) {
     complain(failure, options);
     return exit_failed;
   }
-  const bool done = gate.set_paused(mine, paused) != outcome::retired;
+  const outcome result = gate.set_paused(mine, paused);
   gate.part(mine);
-  if (!done) complain("gate '" + options.name() + "' was removed");
+  const bool done = result != outcome::retired && result != outcome::damaged;
+  if (result == outcome::damaged)
+    complain(gate.scribbled_failure(), options);
+  else if (!done)
+    complain("gate '" + options.name() + "' was removed");
   return done ? exit_ok : exit_failed;
 }
 

@@ -86,9 +86,7 @@ class interruptible_wait {
   static void on_signal(int number) {
     const int error = errno;
     signal_seen = number;
-    if (waiting_gate != nullptr)
-      protocol<mapped_cells>(waiting_gate->cells())
-          .dismiss(waiting_member->number, waiting_member->out.at(kind::waits));
+    if (waiting_gate != nullptr) waiting_gate->dismiss_own(*waiting_member);
     errno = error;
   }
   static void on_stop(int) {

@@ -248,6 +248,60 @@ TEST(bad_name, is_told) {
   EXPECT_EQ(error_of([&] { where.open("none"); }), gate_errc::not_found);
 }
 
+/// What a program gets that uses a gate whose file is cut off to `length` bytes, in a process of its own.
+int cut_off_to(off_t length, bool guards) {
+  const scratch where;
+  return guarded([&] {
+    if (guards) gate::guard_against_truncation();
+    gate g = where.open("gate", 1), other = where.open("gate");
+    gate::member inside = g.join(), outside = other.join();
+    inside.enter();
+    EXPECT_EQ(truncate((where.path() + "/gate.gate").c_str(), length), 0);
+    int damaged = 0;
+    const auto attempt = [&](const auto& operation) {
+      try {
+        operation();
+      } catch (const gate_error& error) {
+        damaged += error.code() == gate_errc::damaged ? 1 : 0;
+      }
+    };
+    attempt([&] { (void)outside.try_enter_for(std::chrono::milliseconds(20)); });
+    attempt([&] { g.status(); });
+    attempt([&] { inside.leave(); });
+    damaged = 0;  // by now each has come to a page that is gone
+    attempt([&] { (void)outside.try_enter(); });
+    attempt([&] { inside.enter(); });
+    attempt([&] { g.resize(2); });
+    _exit(damaged == 3 ? 0 : 10 + damaged);
+  });
+}
+
+TEST(cut_off, a_program_that_asked_for_it_gets_an_error) {
+  for (const off_t length : {off_t{0}, off_t{4096}}) {
+    const int how = cut_off_to(length, true);
+    EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << how << " with " << length << " bytes";
+  }
+}
+TEST(cut_off, any_other_program_ends_by_a_signal) {
+  const int how = cut_off_to(0, false);
+  EXPECT_TRUE(WIFSIGNALED(how) && WTERMSIG(how) == SIGBUS) << how;
+}
+/// A SIGBUS that is not about a gate ends the program as before.
+TEST(cut_off, other_files_are_not_guarded) {
+  const scratch where;
+  const int how = guarded([&] {
+    gate::guard_against_truncation();
+    const gate g = where.open("gate", 1);
+    const std::string path = where.path() + "/other";
+    spill(path, std::string(4096, 'x'));
+    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    auto* const there = static_cast<volatile char*>(mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0));
+    EXPECT_EQ(ftruncate(fd, 0), 0);
+    _exit(there[0] == 'x' ? 1 : 2);
+  });
+  EXPECT_TRUE(WIFSIGNALED(how) && WTERMSIG(how) == SIGBUS) << how;
+}
+
 TEST(fuzz, quick) { fuzz(1, 600); }
 
 }  // namespace

@@ -151,8 +151,23 @@ struct tally {
   std::vector<double> waited_ms;
 };
 
-/// One life: the victim is killed after `steps` instructions. False if it had finished before that.
-inline bool one_death(const scenario& role, std::size_t steps, tally& out, bool record = false) {
+/// How a victim comes to the instruction at which it is killed.
+enum class way {
+  recorded,  ///< one instruction after the other, and where it was is written down
+  stepped,   ///< one instruction after the other
+  run        ///< at full speed, to an instruction of the recorded way
+};
+
+/// The last of the recorded instructions, by its address and how often the victim comes to it on its way.
+inline bool run_to_last(traced_process& victim, const tally& recorded, std::size_t steps) {
+  const std::size_t address = recorded.path[steps];
+  const auto way = recorded.path.begin();
+  return victim.run_to(address,
+                       static_cast<int>(std::count(way, way + static_cast<std::ptrdiff_t>(steps) + 1, address)));
+}
+
+/// One life: the victim is killed after `steps` instructions. False if it did not come so far.
+inline bool one_death(const scenario& role, std::size_t steps, tally& out, way how) {
   const scratch where;
   constexpr const char* name = "gate";
   { const gate created = where.open(name, role.k); }
@@ -202,8 +217,9 @@ inline bool one_death(const scenario& role, std::size_t steps, tally& out, bool 
   }
   bool finished = false;
   victim.share_core();
-  for (std::size_t i = 0; i < steps && !finished; ++i) {
-    if (record) out.path.push_back(victim.instruction());
+  if (how == way::run) finished = !run_to_last(victim, out, steps);
+  for (std::size_t i = 0; i < steps && !finished && how != way::run; ++i) {
+    if (how == way::recorded) out.path.push_back(victim.instruction());
     finished = victim.step() != traced_process::step_result::stepped;
   }
   victim.kill_now();
@@ -233,19 +249,24 @@ inline bool one_death(const scenario& role, std::size_t steps, tally& out, bool 
 }
 
 /// Kills the victim at each instruction of its way. An instruction that it comes to many times (in a loop) counts its
-/// first `visits_max` times.
+/// first `visits_max` times. To those far away it runs at full speed, and is stepped only if it does not come there so.
 inline tally kill_at_every_instruction(const scenario& role, int visits_max = 2) {
   tally out;
-  one_death(role, role.steps_max, out, true);
+  one_death(role, role.steps_max, out, way::recorded);
   std::map<std::size_t, int> visits;
+  constexpr std::size_t far = 2000;  // instructions: to fork a victim takes as long as to step so many
+  std::size_t stepped = 0;
   for (std::size_t steps = 0; steps < out.path.size(); ++steps) {
     if (++visits[out.path[steps]] > visits_max) continue;
     SCOPED_TRACE(std::string(role.name) + ", killed after " + std::to_string(steps) + " instructions");
-    one_death(role, steps, out);
+    if (steps <= far || !one_death(role, steps, out, way::run)) {
+      ++stepped;
+      one_death(role, steps, out, way::stepped);
+    }
     if (testing::Test::HasFailure()) break;
   }
-  std::printf("%s: %zu instructions; killed %zu times, at %zu different ones", role.name, out.path.size(), out.kills,
-              visits.size());
+  std::printf("%s: %zu instructions; killed %zu times, at %zu different ones, %zu of them step by step", role.name,
+              out.path.size(), out.kills, visits.size(), stepped);
   if (!out.waited_ms.empty()) {
     std::sort(out.waited_ms.begin(), out.waited_ms.end());
     std::printf("; the next was inside after %.2f ms (median), %.2f ms (worst)",

@@ -28,7 +28,7 @@ TEST(every_instruction, of_entering_and_leaving_alone) {
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 std::size_t instructions_of(std::function<void(gate&, gate::member&)> act) {
   tally out;
-  one_death({.name = "count", .k = 2, .prepare = around, .act = std::move(act)}, 100'000, out, true);
+  one_death({.name = "count", .k = 2, .prepare = around, .act = std::move(act)}, 100'000, out, way::recorded);
   return out.path.size();
 }
 

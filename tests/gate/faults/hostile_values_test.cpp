@@ -28,30 +28,55 @@ TEST(hostile_values, a_search_for_slots_stays_within_them) {
   }
 }
 
-/// A wait with a time limit ends, though somebody rings all bells for ever.
-TEST(hostile_values, bells_that_never_stop_ringing) {
+/// As W is for somebody whose every change comes too late, because another one changes it all the time.
+struct cells_too_late : detail::gates::mapped_cells {
+  static bool cas_word(detail::gates::word, detail::gates::word) { return false; }
+  static bool fall_asleep(unsigned) { return false; }
+};
+
+/// Each operation that goes round until W is as it was read ends, though W never is; and so does falling asleep, though
+/// the bell is rung each time.
+TEST(hostile_values, operations_that_go_round_for_ever_end) {
   const scratch where;
   gate g = where.open("gate", 1);
   const gate::permit inside = g.enter();
-  const pid_t ringer = fork();
-  if (ringer == 0) {
-    alarm(60);
-    detail::gates::location place;
-    place.directory = where.path();
-    detail::gates::core core;
-    if (core.open("gate", 0, place)) _exit(1);
-    for (;;)
-      for (unsigned i = 0; i < 4; ++i) core.cells().ring(i);
-  }
   const int how = guarded(
       [&] {
-        gate mine = where.open("gate");
-        _exit(mine.try_enter_for(std::chrono::milliseconds(600)).has_value() ? 1 : 0);
+        using namespace detail::gates;
+        location place;
+        place.directory = where.path();
+        core core;
+        membership mine;
+        if (core.open("gate", 0, place) || core.join("victim", mine)) _exit(1);
+        cells_too_late cells;
+        std::atomic<std::uint64_t> last_woken{0};
+        cells.bind(core.file(), last_woken);
+        protocol<cells_too_late> late(cells);
+        word became;
+        int ended = 0;
+        const auto ends = [&](const auto& operation) {
+          try {
+            operation();
+          } catch (const scribbled&) {
+            ++ended;
+          }
+        };
+        const state out = mine.out.with_weight(1);
+        ends([&] { late.request(mine.number, out, late.call(mine.number, out), became); });
+        ends([&] { late.leave(mine.number, out.at(kind::in), became); });
+        ends([&] { late.resize(mine.number, out); });
+        ends([&] { late.retire(true); });
+        cells.set_state(mine.number, out.at(kind::in));
+        ends([&] { late.touch(mine.number, out.at(kind::in)); });
+        ends([&] { late.dismiss(mine.number, out.at(kind::in)); });
+        cells.set_state(mine.number, out.at(kind::waits));
+        ends([&] { late.abandon(mine.number); });
+        mapped_cells::watch_set ahead;
+        ends([&] { late.falls_asleep(mine.number, ahead); });
+        _exit(ended == 8 ? 0 : 2 + ended);
       },
       30);
   EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << "status " << how;
-  kill(ringer, SIGKILL);
-  waitpid(ringer, nullptr, 0);
 }
 
 /// A member that nobody is, dead in a state that only a participant has.

@@ -75,6 +75,20 @@ class traced_process {
     return WSTOPSIG(how) == SIGSTOP ? step_result::at_mark : step_result::stepped;
   }
 
+  /// Runs until it comes to the instruction at `address` for the `visit`th time, from where it is. False if it does not
+  /// within a moment: it comes to a mark, ends, or sleeps. By a debug register, which only its first thread has.
+  bool run_to(std::size_t address, int visit) {
+    constexpr std::size_t enable_first = 1;  // of four, for executing one byte
+    if (ptrace(PTRACE_POKEUSER, pid_, offsetof(user, u_debugreg[0]), address) != 0) return false;
+    if (ptrace(PTRACE_POKEUSER, pid_, offsetof(user, u_debugreg[7]), enable_first) != 0) return false;
+    for (; visit > 0; --visit) {
+      int how = 0;
+      if (ptrace(PTRACE_CONT, pid_, nullptr, nullptr) != 0 || !stops_soon(how)) return false;
+      if (!WIFSTOPPED(how) || WSTOPSIG(how) != SIGTRAP || instruction() != address) return false;
+    }
+    return true;
+  }
+
   std::size_t instruction() const {
     user_regs_struct registers{};
     ptrace(PTRACE_GETREGS, pid_, nullptr, &registers);
@@ -96,6 +110,20 @@ class traced_process {
     int how = 0;
     if (waitpid(pid_, &how, 0) == pid_ && WIFSTOPPED(how)) return true;
     gone_ = true;
+    return false;
+  }
+
+  bool stops_soon(int& how) {
+    constexpr int tries_max = 2000, pause_us = 50;
+    for (int tries = 0; tries < tries_max; ++tries) {
+      const pid_t seen = waitpid(pid_, &how, WNOHANG);
+      if (seen == pid_) {
+        gone_ = !WIFSTOPPED(how);
+        return true;
+      }
+      if (seen < 0) return false;
+      usleep(pause_us);
+    }
     return false;
   }
 

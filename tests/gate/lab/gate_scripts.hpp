@@ -34,7 +34,10 @@ enum class gate_act : unsigned char {
   retire,       ///< remove the gate by force
   pause,        ///< pause the gate, and resume it
   dismiss,      ///< end the passage of the member with the next number, if it waits
-  linger        ///< enter, and stay inside as long as a permit is free that somebody waits for: it must be given away
+  linger,       ///< enter, and stay inside as long as a permit is free that somebody waits for: it must be given away
+  vanish,       ///< enter, and end inside: what a death there does
+  give_up_end,  ///< as give_up, and end where it is about to wake one that was granted
+  enlarge_end   ///< as enlarge, and end when W has changed
 };
 
 struct gate_scripts {
@@ -48,6 +51,18 @@ struct gate_scripts {
   unsigned calls_most = 0;   ///< T of G12; 0: calls are not counted
   int passed_most = -1;      ///< of two processes: how often one may pass the other after it has called; -1: not asked
   std::vector<gate_act> among{gate_act::stop, gate_act::enter};
+  /// Instead of a choice: what each process does, one after the other.
+  std::vector<std::vector<gate_act>> each{};
+  /// How many processes have begun their first passage: the first is inside, the others are queued behind it.
+  unsigned arrived = 0;
+  int dismissed = -1;  ///< the number that dismiss is about; -1: the next one
+
+  detail::gates::arrival first() const {
+    detail::gates::arrival all;
+    all.members = arrived;
+    for (unsigned i = 0; i < arrived; ++i) all.weights[i] = each[i].front() == gate_act::enter_two ? 2 : 1;
+    return all;
+  }
 };
 
 /// What a process has to know between two operations, and nothing else.
@@ -72,11 +87,48 @@ struct inside_name {
   static inside_name of(int packed) { return {packed % 8, packed / 8 % 8, packed / 64 % 8 - 1, packed / 512}; }
 };
 
+/// The cells of a process that may have to end in the middle of an operation.
+class ending_cells : public detail::gates::cells_of<checker_machine, script_position> {
+ public:
+  using base = detail::gates::cells_of<checker_machine, script_position>;
+  using Process = checker_machine::Process;
+  struct ended {};
+
+  ending_cells(detail::gates::machine_cells<checker_machine>& gate, Process& p, const script_position& at)
+      : base(gate, p, at), gate_(gate), p_(p), act_(static_cast<gate_act>(at.act)) {}
+
+  void wake(unsigned i, detail::gates::word w) {
+    if (act_ == gate_act::give_up_end && w.operation() == detail::gates::op::grant) end();
+    base::wake(i, w);
+  }
+  bool cas_word(detail::gates::word expected, detail::gates::word desired) {
+    const bool done = base::cas_word(expected, desired);
+    if (done && act_ == gate_act::enlarge_end) end();
+    return done;
+  }
+  /// What the kernel does when the process ends.
+  void vanish() {
+    gate_.kernel.rmw(p_["vanish"], [me = static_cast<unsigned>(p_.id().value)](detail::gates::kernel_part all) {
+      return all.without(me);
+    });
+  }
+
+ private:
+  [[noreturn]] void end() {
+    vanish();
+    throw ended{};
+  }
+
+  detail::gates::machine_cells<checker_machine>& gate_;
+  Process& p_;
+  gate_act act_;
+};
+
 template <template <class> class Protocol, template <class> class ShortPath = detail::gates::short_path>
 class scripted_gate {
  public:
   using Process = checker_machine::Process;
-  using cells = detail::gates::cells_of<checker_machine, script_position>;
+  using cells = ending_cells;
   using state = detail::gates::state;
   using kind = detail::gates::kind;
   using outcome = detail::gates::outcome;
@@ -84,18 +136,20 @@ class scripted_gate {
   scripted_gate(checker_machine::Memory& memory, const gate_scripts& what)
       : what_(what),
         gate_(memory, what.members, what.k + 1, what.k, std::min(what.members, static_cast<unsigned>(what.processes)),
-              what.overtakings, what.calls_most),
-        next_act_(memory, "next", static_cast<int>(what.among.size())) {}
+              what.overtakings, what.calls_most, what.first()),
+        next_act_(memory, "next", static_cast<int>(what.among.size())),
+        begun_(memory, {.name = "begun"}, 0) {}
 
   void perform(Process& p) const {
     script_position at;
     at.number = static_cast<std::uint8_t>(p.id().value);
     at.joined = static_cast<unsigned>(p.id().value) < what_.members ? 1 : 0;
     p.begin_entry();
-    const int acts = p.id().value == 0 && what_.acts_of_first > 0 ? what_.acts_of_first : what_.acts;
+    if (what_.arrived > 0) begin_in_turn(p);
+    const int acts = acts_of(p.id().value);
     while (at.acts < acts) {
       p.live(at);
-      at.act = static_cast<std::uint8_t>(what_.among[static_cast<std::size_t>(next_act_.read(p["choose"]))]);
+      at.act = static_cast<std::uint8_t>(next_act(p, at.acts));
       if (static_cast<gate_act>(at.act) == gate_act::stop) break;
       ++at.acts;
       p.live(at);
@@ -104,13 +158,33 @@ class scripted_gate {
       Protocol<cells> gate(c);
       if (at.joined == 0 && !join(p, c, gate, at)) break;
       p.live(at);
-      act(p, c, gate, at);
+      try {
+        act(p, c, gate, at);
+      } catch (const cells::ended&) {
+        break;
+      }
       p.live(at);
     }
     p.end_section();
   }
 
  private:
+  /// Its first step, before which it is in its remainder for the checker, which may last for ever: so nobody begins
+  /// before those that it may depend on.
+  void begin_in_turn(Process& p) const {
+    const int before = std::min(int{p.id().value}, static_cast<int>(what_.arrived));
+    begun_.await(p["turn"], [before](int begun) { return begun >= before; });
+    if (p.id().value < static_cast<int>(what_.arrived)) begun_.write(p["begin"], p.id().value + 1);
+  }
+  int acts_of(int process) const {
+    if (!what_.each.empty()) return static_cast<int>(what_.each[static_cast<std::size_t>(process)].size());
+    return process == 0 && what_.acts_of_first > 0 ? what_.acts_of_first : what_.acts;
+  }
+  gate_act next_act(Process& p, std::size_t done) const {
+    if (!what_.each.empty()) return what_.each[static_cast<std::size_t>(p.id().value)][done];
+    return what_.among[static_cast<std::size_t>(next_act_.read(p["choose"]))];
+  }
+
   bool join(Process& p, cells& c, Protocol<cells>& gate, script_position& at) const {
     for (unsigned i = 0; i < what_.members; ++i) {
       p.live(at, i);
@@ -134,14 +208,17 @@ class scripted_gate {
       case gate_act::take_slot:
       case gate_act::touch:
       case gate_act::linger:
+      case gate_act::vanish:
         return pass(p, c, gate, at, 1, true);
       case gate_act::enter_two:
         return pass(p, c, gate, at, 2, true);
       case gate_act::attempt:
         return pass(p, c, gate, at, 1, false);
       case gate_act::give_up:
+      case gate_act::give_up_end:
         return pass(p, c, gate, at, 1, true);
       case gate_act::enlarge:
+      case gate_act::enlarge_end:
         return resize(gate, at, what_.k + 1);
       case gate_act::shrink:
         return resize(gate, at, what_.k);
@@ -176,7 +253,7 @@ class scripted_gate {
   }
 
   void dismiss_next(Process& p, cells& c, Protocol<cells>& gate, script_position& at) const {
-    const unsigned i = (at.number + 1U) % what_.members;
+    const unsigned i = what_.dismissed >= 0 ? static_cast<unsigned>(what_.dismissed) : (at.number + 1U) % what_.members;
     const state theirs = c.state_of(i);
     if (theirs.where() != kind::waits) return;
     p.live(at, theirs);
@@ -188,7 +265,9 @@ class scripted_gate {
     const unsigned number = at.number;
     ShortPath<cells&> short_path(c);
     const bool at_once = what_.short_paths && weight == 1 && short_path.enter(number, state{at.out}, at.guess);
-    if (!at_once && !enter_slowly(p, c, gate, at, weight, may_queue)) return;
+    if (!at_once &&
+        !(has_arrived(at) ? proceed(p, c, gate, at, weight) : enter_slowly(p, c, gate, at, weight, may_queue)))
+      return;
     p.live(at);
     int slot = -1;
     const state in = state{at.out}.at(kind::in);
@@ -205,6 +284,7 @@ class scripted_gate {
       gate_.W.await(p["linger"], [](detail::gates::word w) {
         return w.free() < 1 || !w.waiting() || w.operation() == detail::gates::op::retired;
       });
+    if (what == gate_act::vanish) return c.vanish();
     if (what_.short_paths && short_path.leave(number, state{at.out}, at.guess)) {
       at.out = in.next_passage().bits;
       return;
@@ -216,6 +296,13 @@ class scripted_gate {
     keep_guess(at, became, weight);
     p.live(at, became.bits);
     if (became.waiting()) gate.hand_over(became);
+  }
+
+  /// Whether this is a passage that had begun before.
+  bool has_arrived(const script_position& at) const { return at.acts == 1 && at.number < what_.arrived; }
+  bool proceed(Process& p, cells& c, Protocol<cells>& gate, script_position& at, int weight) const {
+    at.out = state{}.with_weight(weight).bits;
+    return at.number == 0 || wait(p, c, gate, at);
   }
 
   bool enter_slowly(Process& p, cells& c, Protocol<cells>& gate, script_position& at, int weight,
@@ -251,7 +338,8 @@ class scripted_gate {
 
   /// In the queue until granted: true; or refused, retired or given up.
   bool wait(Process& p, cells& c, Protocol<cells>& gate, script_position& at) const {
-    c.gives_up = static_cast<gate_act>(at.act) == gate_act::give_up;
+    const auto what = static_cast<gate_act>(at.act);
+    c.gives_up = what == gate_act::give_up || what == gate_act::give_up_end;
     const bool over = gate.wait(at.number);
     p.live(at, over);
     const state now = over ? c.state_of(at.number) : state{at.out}.at(kind::waits);
@@ -267,6 +355,7 @@ class scripted_gate {
   gate_scripts what_;
   mutable detail::gates::machine_cells<checker_machine> gate_;
   checker_machine::Choice next_act_;
+  mutable checker_machine::Var<int> begun_;  ///< of those that have arrived, how many have made a step
 };
 
 /// What is wrong with the queue (G9), given the states with W's effect applied.

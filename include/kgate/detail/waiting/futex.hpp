@@ -24,20 +24,35 @@ inline constexpr long futex_call = SYS_futex;
 /// Whose threads meet at a word: those of one process, or all that map it.
 enum class futex_scope : int { process = FUTEX_PRIVATE_FLAG, machine = 0 };
 
+/// The system call; what it returns, or minus the error. Inline where that is known: for a process that was just
+/// switched to each page that it touches is a miss, and the C library's wrapper is three of them.
+inline long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
+                  const std::timespec* timeout) noexcept {
+  auto* const address = reinterpret_cast<std::uint32_t*>(&word);
+#if defined(__x86_64__) && defined(__LP64__)
+  long result = futex_call;
+  asm volatile("movq %[timeout], %%r10\n\tsyscall"
+               : "+a"(result)
+               : "D"(address), "S"(long{operation}), "d"(std::uint64_t{value}), [timeout] "r"(timeout)
+               : "rcx", "r10", "r11", "memory");
+  return result;
+#else
+  const long result = ::syscall(futex_call, address, operation, value, timeout, nullptr, 0);
+  return result < 0 ? -static_cast<long>(errno) : result;
+#endif
+}
+
 /// Sleeps while `word` holds `expected`. Returns after a wake-up, at once if the value differs, after a signal, and
 /// after `timeout` if one is given; the caller looks again in every case. False if the time was over.
 inline bool futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, const std::timespec* timeout = nullptr,
                        futex_scope scope = futex_scope::process) noexcept {
-  return ::syscall(futex_call, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT | static_cast<int>(scope), expected,
-                   timeout, nullptr, 0) == 0 ||
-         errno != ETIMEDOUT;
+  return futex(word, FUTEX_WAIT | static_cast<int>(scope), expected, timeout) != -ETIMEDOUT;
 }
 
 /// Wakes up to `count` sleepers; how many there were.
 inline long futex_wake(std::atomic<std::uint32_t>& word, int count = INT_MAX,
                        futex_scope scope = futex_scope::process) noexcept {
-  return ::syscall(futex_call, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE | static_cast<int>(scope), count,
-                   nullptr, nullptr, 0);
+  return futex(word, FUTEX_WAKE | static_cast<int>(scope), static_cast<std::uint32_t>(count), nullptr);
 }
 
 /// One of several words to sleep on; the kernel's struct futex_waitv, which older headers lack.

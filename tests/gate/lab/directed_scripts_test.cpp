@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Three processes, of which each does one given thing, from when the first is inside and others are queued behind it,
+/// one of which ends in the middle of what it does, over all schedules: what needs three processes and a death, and is
+/// too much with every script. Each scene holds for the text, and does not for the mutant that it was written for.
+#include "gate/lab/scripts.hpp"
+#include "mutants/dismisses_blindly.hpp"
+#include "mutants/listens_late.hpp"
+#include "mutants/only_winner_wakes.hpp"
+#include "mutants/silent_abandon.hpp"
+#include "mutants/silent_grant.hpp"
+#include "mutants/silent_resizer.hpp"
+
+namespace kgate::lab {
+namespace {
+
+template <class Cells>
+using shipped = detail::gates::protocol<Cells>;
+
+/// What three processes do, a letter each, and how many of them are in their places when it begins: one inside, the
+/// others queued.
+struct scene {
+  const char* letters;
+  unsigned arrived;
+
+  gate_scripts scripts() const {
+    gate_scripts what{.processes = 3, .members = 3, .k = 1, .arrived = arrived, .dismissed = 1};
+    for (int p = 0; p < 3; ++p) what.each.push_back(acts(std::string(1, letters[p])));
+    return what;
+  }
+  template <template <class> class Protocol>
+  script_verdict explore() const {
+    return explore_scripts<Protocol>(scripts(), 0, std::uint64_t{5} << 30);
+  }
+};
+
+template <template <class> class Mutant>
+void only_the_mutant_fails(const scene& what) {
+  const script_verdict mutant = what.explore<Mutant>();
+  EXPECT_TRUE(mutant.violated) << mutant.text;
+  const script_verdict text = what.explore<shipped>();
+  EXPECT_TRUE(text.holds) << text.text;
+  std::printf("%llu states, %llu of the mutant\n", static_cast<unsigned long long>(text.states),
+              static_cast<unsigned long long>(mutant.states));
+}
+
+/// One behind the waiter grants it when it gives up, and dies before it rings; the leaver finds the grant applied.
+TEST(gate_directed, only_the_one_that_applied_a_grant_wakes) {
+  only_the_mutant_fails<detail::gates::only_winner_wakes::protocol>({"bbq", 3});
+}
+/// The one in the middle gives up just before the last one listens, and the holder dies.
+TEST(gate_directed, a_nudge_before_it_listens_is_lost) {
+  only_the_mutant_fails<detail::gates::listens_late::protocol>({"peb", 3});
+}
+/// The same, and it tells nobody.
+TEST(gate_directed, one_that_gives_up_in_silence) {
+  only_the_mutant_fails<detail::gates::silent_abandon::protocol>({"peb", 3});
+}
+/// The one in the middle asks for more than there is, is refused and tells nobody, and the holder dies.
+TEST(gate_directed, one_that_is_refused_in_silence) {
+  only_the_mutant_fails<detail::gates::silent_grant::protocol>({"pcb", 3});
+}
+/// One makes room for the waiter and dies before it grants.
+TEST(gate_directed, a_resizer_that_nobody_watches) {
+  only_the_mutant_fails<detail::gates::silent_resizer::protocol>({"obr", 2});
+}
+/// The waiter is granted while the last one dismisses it as a waiter.
+TEST(gate_directed, a_holder_dismissed_for_a_waiter) {
+  only_the_mutant_fails<detail::gates::dismisses_blindly::protocol>({"bbn", 2});
+}
+
+}  // namespace
+}  // namespace kgate::lab
