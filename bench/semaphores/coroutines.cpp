@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coroutines of one thread that hand a permit to each other.
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <coroutine>
@@ -51,6 +52,75 @@ class mutex_and_deque {
   std::deque<std::coroutine_handle<>> waiting_;
   static inline thread_local std::deque<std::coroutine_handle<>> ready_;
   static inline thread_local bool running_ = false;
+};
+
+/// The floor: what a list of coroutines costs under a lock that is one exchange and one store. Nobody can give up, ask
+/// for several, or wait by a thread.
+class list_and_spin_lock {
+  struct node {
+    std::coroutine_handle<> waits;
+    node* next = nullptr;
+  };
+  struct list {
+    node* first = nullptr;
+    node* last = nullptr;
+    void add(node& n) {
+      n.next = nullptr;
+      (first != nullptr ? last->next : first) = &n;
+      last = &n;
+    }
+    node* take() {
+      node* const n = first;
+      if (n != nullptr) first = n->next;
+      return n;
+    }
+  };
+
+ public:
+  explicit list_and_spin_lock(int k) : free_(k) {}
+  auto async_acquire() {
+    struct awaiter : node {
+      list_and_spin_lock& from;
+      explicit awaiter(list_and_spin_lock& s) : from(s) {}
+      bool await_ready() const noexcept { return false; }
+      bool await_suspend(std::coroutine_handle<> h) {
+        this->waits = h;
+        from.lock();
+        const bool inside = from.free_ > 0;
+        if (inside)
+          --from.free_;
+        else
+          from.waiting_.add(*this);
+        from.open();
+        return !inside;
+      }
+      void await_resume() const noexcept {}
+    };
+    return awaiter(*this);
+  }
+  void release() {
+    lock();
+    node* const next = waiting_.take();
+    if (next == nullptr) ++free_;
+    open();
+    if (next == nullptr) return;
+    ready_.add(*next);
+    if (running_) return;
+    running_ = true;
+    while (node* const n = ready_.take()) n->waits.resume();
+    running_ = false;
+  }
+
+ private:
+  void lock() {
+    while (locked_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void open() { locked_.store(false, std::memory_order_release); }
+  std::atomic<bool> locked_{false};
+  int free_;
+  list waiting_;
+  static inline thread_local constinit list ready_{};
+  static inline thread_local constinit bool running_ = false;
 };
 
 struct detached {
@@ -120,7 +190,8 @@ std::vector<peer> coroutine_peers() {
   const auto described = [](const char* name, sample (*run)(const cell&)) {
     return peer{.name = name, .first_come = true, .coroutines = true, .run = run};
   };
-  return {described("kgate coroutines", run<semaphore>), described("mutex and deque", run<mutex_and_deque>)};
+  return {described("floor: list and spin lock", run<list_and_spin_lock>),
+          described("kgate coroutines", run<semaphore>), described("mutex and deque", run<mutex_and_deque>)};
 }
 
 }  // namespace kgate::bench

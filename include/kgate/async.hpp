@@ -32,11 +32,11 @@
 #include <coroutine>
 #include <cstddef>
 #include <optional>
-#include <stop_token>
 #include <type_traits>
 #include <utility>
 
 #include "kgate/detail/contracts.hpp"
+#include "kgate/detail/stop_token.hpp"
 #include "kgate/detail/waiting/suspended_request.hpp"
 #include "kgate/pool.hpp"
 #include "kgate/semaphore.hpp"
@@ -65,17 +65,9 @@ class inline_resumptions {
   template <class Request>
   static void resume(Request& r) {
     inline_resumptions& mine = of_thread();
-    if (mine.next_ == &r) {
-      mine.next_ = nullptr;
-      r.handle().resume();
-    } else if (mine.running_) {
-      mine.waiting_.add(r);
-    } else {
-      mine.running_ = true;
-      r.handle().resume();
-      while ((mine.next_ = mine.waiting_.take()) != nullptr) mine.next_->is->resume(*mine.next_);
-      mine.running_ = false;
-    }
+    r.goes_on_at = r.handle().address();
+    mine.waiting_.add(r);
+    if (!mine.running_) mine.run();
   }
 
  private:
@@ -83,19 +75,23 @@ class inline_resumptions {
     static thread_local constinit inline_resumptions one;
     return one;
   }
+  [[gnu::noinline]] void run() {
+    running_ = true;
+    while (native_waiter* const w = waiting_.take()) std::coroutine_handle<>::from_address(w->goes_on_at).resume();
+    running_ = false;
+  }
   waiter_list waiting_;
-  native_waiter* next_ = nullptr;  ///< taken from those that wait, and about to be resumed
   bool running_ = false;
 };
 
 /// What was asked of async_acquire.
 struct request_options {
   std::ptrdiff_t permits = 1;
-  std::stop_token stop{};
+  stop_token stop{};
   wait_limit::clock::time_point deadline = wait_limit::clock::time_point::max();
 
   void set(std::ptrdiff_t w) noexcept { permits = w; }
-  void set(std::stop_token token) noexcept { stop = std::move(token); }
+  void set(stop_token token) noexcept { stop = std::move(token); }
   template <class Rep, class Period>
   void set(const std::chrono::duration<Rep, Period>& timeout) noexcept {
     deadline = deadline_after(timeout);
@@ -141,6 +137,7 @@ class [[nodiscard]] coroutine_request
   friend inline_resumptions;
 
  public:
+  static constexpr bool never_expires = !Limited;
   coroutine_request(Semaphore& from, const request_options& options, E executor)
       : base(from, options.permits),
         semaphore_or_frame_(&from),
@@ -173,7 +170,7 @@ class [[nodiscard]] coroutine_request
     void operator()() const noexcept { request->cancel(); }
   };
   struct no_callback {
-    no_callback(const std::stop_token&, cancel_on_stop) noexcept {}
+    no_callback(const stop_token&, cancel_on_stop) noexcept {}
   };
 
   Semaphore& semaphore() const noexcept { return *static_cast<Semaphore*>(semaphore_or_frame_); }
@@ -190,7 +187,7 @@ class [[nodiscard]] coroutine_request
   void* semaphore_or_frame_;  ///< the semaphore until the coroutine is suspended, then the coroutine
   [[no_unique_address]] E executor_;
   /// The last member: it may call cancel() as soon as it exists.
-  [[no_unique_address]] std::conditional_t<Limited, std::stop_callback<cancel_on_stop>, no_callback> on_stop_;
+  [[no_unique_address]] std::conditional_t<Limited, stop_callback<cancel_on_stop>, no_callback> on_stop_;
 };
 
 }  // namespace detail
@@ -202,7 +199,7 @@ template <class... Options>
 struct options_of {
   static constexpr bool has_weight = (std::is_integral_v<Options> || ...);
   static constexpr bool has_time_limit = (is_time_limit<Options> || ...);
-  static constexpr bool limited = has_time_limit || (std::is_same_v<Options, std::stop_token> || ...);
+  static constexpr bool limited = has_time_limit || (std::is_same_v<Options, stop_token> || ...);
   using executors = executor_among<Options...>;
   using executor = typename executors::type;
   static_assert(!has_time_limit || (Executor<Options> || ...),
@@ -252,9 +249,9 @@ class [[nodiscard]] lease_request : public Base {
 
 }  // namespace detail
 
-template <class Fairness, class WaitPolicy, class Statistics>
+template <class Fairness, class WaitPolicy, class Statistics, class Word>
 template <class... Options>
-auto basic_semaphore<Fairness, WaitPolicy, Statistics>::async_acquire(Options... options) {
+auto basic_semaphore<Fairness, WaitPolicy, Statistics, Word>::async_acquire(Options... options) {
   using asked = detail::options_of<Options...>;
   return typename asked::template request<basic_semaphore>(*this, asked::values(options...),
                                                            asked::executors::of(options...));
@@ -265,7 +262,7 @@ template <class... Options>
 auto basic_slots<Fairness, WaitPolicy, Statistics>::async_acquire(Options... options) {
   using asked = detail::options_of<Options...>;
   static_assert(!asked::has_weight, "a slot is one permit");
-  using permit_request = typename asked::template request<basic_semaphore<Fairness, WaitPolicy, Statistics>>;
+  using permit_request = typename asked::template request<detail::permits_type<basic_slots>>;
   return detail::slot_request<basic_slots, asked::limited, permit_request>(*this, asked::values(options...),
                                                                            asked::executors::of(options...));
 }

@@ -17,12 +17,12 @@
 #include <coroutine>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <type_traits>
 #include <utility>
 
 #include "kgate/async.hpp"
 #include "kgate/detail/contracts.hpp"
+#include "kgate/detail/stop_token.hpp"
 #include "kgate/enter_event.hpp"
 
 namespace kgate {
@@ -80,7 +80,7 @@ class [[nodiscard]] coroutine_entry final : private suspended_entry {
   std::coroutine_handle<> frame_;
   bool entered_ = false;
   /// The last member: it may call cancel() as soon as it exists.
-  std::stop_callback<call_cancel> on_stop_;
+  stop_callback<call_cancel> on_stop_;
 };
 
 }  // namespace detail::gates

@@ -20,11 +20,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kgate/detail/stop_token.hpp"
 #include "kgate/gate_error.hpp"
 
 namespace kgate {
@@ -98,12 +98,12 @@ class cluster_gate {
   /// while it waits. A session that was lost before is replaced by a new one.
   [[nodiscard("the permit leaves when it is destroyed")]] permit enter(int weight = 1);
   /// The same until `stop` is requested; nothing then.
-  [[nodiscard]] std::optional<permit> enter(std::stop_token stop, int weight = 1);
+  [[nodiscard]] std::optional<permit> enter(stop_token stop, int weight = 1);
   /// Nothing if it would have to wait. Never passes waiters.
   [[nodiscard]] std::optional<permit> try_enter(int weight = 1);
   [[nodiscard]] std::optional<permit> try_enter_for(std::chrono::milliseconds time, int weight = 1);
   /// Until the deadline, or until `stop` is requested.
-  [[nodiscard]] std::optional<permit> enter_until(std::stop_token stop, std::chrono::steady_clock::time_point deadline,
+  [[nodiscard]] std::optional<permit> enter_until(stop_token stop, std::chrono::steady_clock::time_point deadline,
                                                   int weight = 1);
 
   [[nodiscard]] int slots();
@@ -142,7 +142,7 @@ class cluster_gate::permit {
   int gate_slots() const;
   /// Requested when the permit is lost, or may be: the session has expired, or nothing was heard of the ensemble for as
   /// long as it keeps a session. Callbacks run in a thread of the session, and must not destroy the gate.
-  std::stop_token lost() const;
+  stop_token lost() const;
   /// A descriptor that becomes readable at the same moment; for poll(). It belongs to the permit.
   int lost_descriptor() const;
   /// Whether the session is connected; if not, the permit may be about to be lost.

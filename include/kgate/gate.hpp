@@ -22,7 +22,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +29,7 @@
 
 #include "kgate/algorithms/gate_short_path.hpp"
 #include "kgate/detail/contracts.hpp"
+#include "kgate/detail/stop_token.hpp"
 #include "kgate/gate_error.hpp"
 #include "kgate/wait_policy.hpp"
 
@@ -117,7 +117,7 @@ class gate {
   /// the gate is removed meanwhile, or damaged, somebody cancels the wait, or weight is not in 1..slots().
   [[nodiscard("the permit leaves when it is destroyed")]] permit enter(int weight = 1);
   /// The same until `stop` is requested; nothing then.
-  [[nodiscard]] std::optional<permit> enter(std::stop_token stop, int weight = 1);
+  [[nodiscard]] std::optional<permit> enter(stop_token stop, int weight = 1);
   /// Now or not at all. Never passes waiters.
   [[nodiscard]] std::optional<permit> try_enter(int weight = 1);
   template <class Rep, class Period>
@@ -167,7 +167,7 @@ class gate::member {
   void enter(int weight = 1) {
     if (weight != 1 || !enter_at_once()) enter_slowly(weight);
   }
-  [[nodiscard]] bool enter(std::stop_token stop, int weight = 1);
+  [[nodiscard]] bool enter(stop_token stop, int weight = 1);
   [[nodiscard]] bool try_enter(int weight = 1) { return (weight == 1 && enter_at_once()) || enter_until(0, weight); }
   /// Times that cannot be represented are for ever, negative ones are now.
   template <class Rep, class Period>
@@ -182,7 +182,7 @@ class gate::member {
   }
   /// The same, or until `stop` is requested.
   template <class Rep, class Period>
-  [[nodiscard]] bool try_enter_for(std::stop_token stop, std::chrono::duration<Rep, Period> time, int weight = 1) {
+  [[nodiscard]] bool try_enter_for(stop_token stop, std::chrono::duration<Rep, Period> time, int weight = 1) {
     return enter_until_stopped(std::move(stop), deadline_after(detail::gates::saturated(time)), weight);
   }
   void leave() {
@@ -206,7 +206,7 @@ class gate::member {
   member(std::shared_ptr<shared> owner, unsigned number, detail::gates::state out);
   static std::int64_t deadline_after(std::chrono::nanoseconds time);
   void enter_slowly(int weight);
-  bool enter_until_stopped(std::stop_token stop, std::int64_t deadline_ns, int weight);
+  bool enter_until_stopped(stop_token stop, std::int64_t deadline_ns, int weight);
   bool enter_until(std::int64_t deadline_ns, int weight, const std::atomic<bool>* cancelled = nullptr);
   void prepare_to_enter(int weight);
   bool settle(detail::gates::entry result, bool by_caller, detail::gates::state out, detail::gates::word became);

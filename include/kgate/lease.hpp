@@ -20,11 +20,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 
 #include "kgate/cluster.hpp"
+#include "kgate/detail/stop_token.hpp"
 
 namespace kgate {
 
@@ -51,7 +51,7 @@ class host_lease {
   /// Once: lends slots to the jobs of this host, until `stop` is requested and the last job has left, or the gate is
   /// removed. A session that is lost is replaced by a new one as soon as the ensemble can be reached. Throws
   /// gate_error if the gate cannot be used.
-  void serve(std::stop_token stop);
+  void serve(stop_token stop);
   /// Ends the lease now: jobs that are inside lose their slots.
   void abandon() noexcept;
   /// The name of the local gate, for `kgate status` and others.
@@ -78,7 +78,7 @@ class leased_gate {
   /// Waits for a slot, first come, first served on this host. Throws session_lost if the lease ends meanwhile.
   [[nodiscard("the permit leaves when it is destroyed")]] permit enter();
   /// The same until `stop` is requested; nothing then.
-  [[nodiscard]] std::optional<permit> enter(std::stop_token stop);
+  [[nodiscard]] std::optional<permit> enter(stop_token stop);
   /// Nothing if it would have to wait, which it does for what is leased already only.
   [[nodiscard]] std::optional<permit> try_enter();
   [[nodiscard]] std::optional<permit> try_enter_for(std::chrono::milliseconds time);

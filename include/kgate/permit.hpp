@@ -6,10 +6,10 @@
 #include <chrono>
 #include <cstddef>
 #include <mutex>
-#include <stop_token>
 #include <utility>
 
 #include "kgate/detail/contracts.hpp"
+#include "kgate/detail/stop_token.hpp"
 
 namespace kgate {
 
@@ -30,7 +30,7 @@ class [[nodiscard]] basic_permit {
   basic_permit(Semaphore& from, const std::chrono::duration<Rep, Period>& timeout, std::ptrdiff_t w = 1)
       : basic_permit(from.try_acquire_for(timeout, w), from, w) {}
   /// Waits until stop is requested; then is empty.
-  basic_permit(Semaphore& from, std::stop_token stop, std::ptrdiff_t w = 1)
+  basic_permit(Semaphore& from, stop_token stop, std::ptrdiff_t w = 1)
       : basic_permit(from.acquire(std::move(stop), w), from, w) {}
 
   basic_permit(basic_permit&& other) noexcept

@@ -17,13 +17,13 @@
 #include <mutex>
 #include <new>
 #include <optional>
-#include <stop_token>
 #include <type_traits>
 #include <utility>
 
 #include "kgate/detail/cache_line.hpp"
 #include "kgate/detail/contracts.hpp"
 #include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/stop_token.hpp"
 #include "kgate/slots.hpp"
 
 namespace kgate {
@@ -147,11 +147,11 @@ class pool {
   }
   /// Empty if stop was requested first, or `timeout` passed.
   template <class Rep, class Period>
-  [[nodiscard]] lease try_borrow_for(std::stop_token stop, const std::chrono::duration<Rep, Period>& timeout) {
+  [[nodiscard]] lease try_borrow_for(stop_token stop, const std::chrono::duration<Rep, Period>& timeout) {
     return lend(basic_slot<Slots>(slots_, std::move(stop), timeout));
   }
   /// Empty if stop was requested first.
-  [[nodiscard]] lease borrow(std::stop_token stop) { return lend(basic_slot<Slots>(slots_, std::move(stop))); }
+  [[nodiscard]] lease borrow(stop_token stop) { return lend(basic_slot<Slots>(slots_, std::move(stop))); }
 
   /// co_await gives a lease and blocks no thread; in kgate/async.hpp, which says what the options are.
   template <class... Options>

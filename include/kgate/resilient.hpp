@@ -19,10 +19,10 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
-#include <stop_token>
 #include <type_traits>
 #include <utility>
 
+#include "kgate/detail/stop_token.hpp"
 #include "kgate/objects/builders.hpp"
 #include "kgate/objects/counter.hpp"
 #include "kgate/objects/fifo.hpp"
@@ -313,9 +313,7 @@ requires(SmallState<T> || (K == 1 && !std::is_same_v<Slots, healing>)) class res
     return tried(op, timeout);
   }
   /// Nothing if stop was requested first.
-  [[nodiscard]] std::optional<result> apply(const operation& op, const std::stop_token& stop) {
-    return tried(op, stop);
-  }
+  [[nodiscard]] std::optional<result> apply(const operation& op, const stop_token& stop) { return tried(op, stop); }
 
   /// How many may work at once; one less may die.
   static constexpr int size() noexcept { return K; }

@@ -23,7 +23,6 @@
 #include <cstdint>
 #include <mutex>
 #include <stdexcept>
-#include <stop_token>
 #include <type_traits>
 
 #include "kgate/algorithms/bounded_barging.hpp"
@@ -31,6 +30,7 @@
 #include "kgate/detail/cache_line.hpp"
 #include "kgate/detail/contracts.hpp"
 #include "kgate/detail/machines/native_waiting.hpp"
+#include "kgate/detail/stop_token.hpp"
 #include "kgate/detail/waiting/small_mutex.hpp"
 #include "kgate/permit.hpp"
 #include "kgate/wait_policy.hpp"
@@ -76,13 +76,13 @@ inline void throw_if_refused(outcome how) {
   if (how == outcome::too_heavy) throw_or_stop<refused>(refused::reason::too_heavy);
 }
 
-template <class Machine, int b>
+template <class Machine, int b, class Word>
 struct semaphore_algorithm {
-  using type = bounded_barging<Machine, b>;
+  using type = bounded_barging<Machine, b, Word>;
 };
-template <class Machine>
-struct semaphore_algorithm<Machine, 0> {
-  using type = ticket_queue<Machine>;
+template <class Machine, class Word>
+struct semaphore_algorithm<Machine, 0, Word> {
+  using type = ticket_queue<Machine, Word>;
 };
 }  // namespace detail
 
@@ -96,10 +96,12 @@ struct semaphore_algorithm<Machine, 0> {
 /// @tparam Fairness    fifo or bounded_overtaking<b>
 /// @tparam WaitPolicy  adaptive, spin_park, spin_yield or spin
 /// @tparam Statistics  no_statistics, which costs nothing, or statistics
-template <class Fairness = fifo, class WaitPolicy = adaptive, class Statistics = no_statistics>
+/// @tparam Word        for slots.hpp
+template <class Fairness = fifo, class WaitPolicy = adaptive, class Statistics = no_statistics,
+          class Word = ticket_word<>>
 class alignas(detail::cache_line) basic_semaphore {
   using machine = detail::native_waiting<WaitPolicy, Statistics>;
-  using algorithm = typename detail::semaphore_algorithm<machine, Fairness::overtakings_max>::type;
+  using algorithm = typename detail::semaphore_algorithm<machine, Fairness::overtakings_max, Word>::type;
   using process = typename machine::Process;
   using Private = typename algorithm::Private;
   using L = typename algorithm::layout;
@@ -127,7 +129,7 @@ class alignas(detail::cache_line) basic_semaphore {
   /// @throws refused if w > permits(), now or after a resize while it waits, and if the semaphore is closed
   void acquire(std::ptrdiff_t w = 1) {
     if (w == 1) [[likely]] {
-      if (!gate_.acquire(caller(), 1, unless_refused{this, 1})) [[unlikely]]
+      if (!gate_.acquire(caller(), 1, unless_refused{this})) [[unlikely]]
         throw_refusal(1);
       note_grant();
     } else {
@@ -157,18 +159,18 @@ class alignas(detail::cache_line) basic_semaphore {
 
   /// As acquire, but gives up when `stop` is requested. False if it gave up or was refused. A permit that is free is
   /// taken even if stop was requested before.
-  [[nodiscard]] bool acquire(std::stop_token stop, std::ptrdiff_t w = 1) {
+  [[nodiscard]] bool acquire(stop_token stop, std::ptrdiff_t w = 1) {
     return try_acquire(w) ||
            acquire_within({detail::wait_limit::clock::time_point::max(), &stop}, w) == outcome::acquired;
   }
   /// As acquire, but gives up when `stop` is requested or after `timeout`.
   template <class Rep, class Period>
-  [[nodiscard]] bool try_acquire_for(std::stop_token stop, const std::chrono::duration<Rep, Period>& timeout,
+  [[nodiscard]] bool try_acquire_for(stop_token stop, const std::chrono::duration<Rep, Period>& timeout,
                                      std::ptrdiff_t w = 1) {
     return try_acquire(w) || acquire_within({detail::deadline_after(timeout), &stop}, w) == outcome::acquired;
   }
   template <class Clock, class Duration>
-  [[nodiscard]] bool try_acquire_until(std::stop_token stop, const std::chrono::time_point<Clock, Duration>& when,
+  [[nodiscard]] bool try_acquire_until(stop_token stop, const std::chrono::time_point<Clock, Duration>& when,
                                        std::ptrdiff_t w = 1) {
     return try_until(when, &stop, w);
   }
@@ -245,14 +247,38 @@ class alignas(detail::cache_line) basic_semaphore {
 
  protected:
   /// For tests: tickets start at `first_ticket`, which may be near the wrap.
-  constexpr basic_semaphore(std::ptrdiff_t k, std::uint64_t first_ticket)
-      : gate_((check_permits(k), memory_), 0, static_cast<int>(k), first_ticket),
+  constexpr basic_semaphore(std::ptrdiff_t k, std::uint64_t first_ticket, int names = 0)
+      : gate_((check_permits(k), memory_), 0, static_cast<int>(k), first_ticket, names),
         one_out_(L::one_out(static_cast<word>(k))) {}
 
  private:
   using outcome = detail::outcome;
   template <class>
   friend struct detail::suspension;
+  template <class, class, class>
+  friend class basic_slots;
+
+  /// A permit and a name if a permit is free now; else -1.
+  int try_acquire_named() noexcept {
+    const int name = gate_.try_enter_named(caller());
+    if (name >= 0) [[likely]]
+      note_grant();
+    return name;
+  }
+  /// A name for one that has a permit and none yet.
+  int take_name() noexcept {
+    process p(caller(), gate_.key());
+    return gate_.take_name(p);
+  }
+  void release_named(int name) {
+    using naming = typename algorithm::naming;
+    const word one_out = one_out_.load(std::memory_order_relaxed);
+    const naming how = gate_.release_named(caller(), name, one_out);
+    if (how == naming::good) [[likely]]
+      return;
+    KGATE_EXPECTS(how != naming::not_taken, "release of a slot that nobody holds");
+    check_excess();
+  }
 
   static constexpr void check_permits(std::ptrdiff_t k) {
     if (k < 1 || k > max())
@@ -308,30 +334,31 @@ class alignas(detail::cache_line) basic_semaphore {
                   "release of a permit that nobody holds");
   }
 
+  /// Whether w permits are more than there are. A semaphore that was closed comes to have none.
+  bool too_heavy(word w) const noexcept { return w > L::permits_of(one_out_.load(std::memory_order_seq_cst)); }
   /// Why a request for w permits cannot be granted, if so.
   outcome refusal(word w) const noexcept {
-    return closed()                                                      ? outcome::closed
-           : w > L::permits_of(one_out_.load(std::memory_order_seq_cst)) ? outcome::too_heavy
-                                                                         : outcome::acquired;
+    return closed() ? outcome::closed : too_heavy(w) ? outcome::too_heavy : outcome::acquired;
   }
   [[gnu::noinline]] void throw_refusal(word w) { detail::throw_if_refused(refusal(w)); }
 
   /// Whether a thread that waits for w permits is to give up: because it is refused, or also at a limit.
-  struct unless_refused {
+  struct unless_refused {  // for one permit: no more than a pointer, so that the short way needs no stack for it
+    const basic_semaphore* from;
+    bool operator()() const noexcept { return from->refusal(1) != outcome::acquired; }
+  };
+  struct within_limit {
     const basic_semaphore* from;
     word w;
-    bool operator()() const noexcept { return from->refusal(w) != outcome::acquired; }
-  };
-  struct within_limit : unless_refused {
     const detail::wait_limit* limit;
-    bool operator()() const noexcept { return unless_refused::operator()() || limit->expired(); }
+    bool operator()() const noexcept { return from->refusal(w) != outcome::acquired || limit->expired(); }
   };
   [[gnu::noinline]] outcome acquire_within(const detail::wait_limit& limit, std::ptrdiff_t weight) {
     check_weight(weight);
     const word w = static_cast<word>(weight);
     if (const outcome why = refusal(w); why != outcome::acquired) return why;
     if (limit.expired()) return outcome::expired;
-    if (gate_.acquire(caller(&limit), w, within_limit{{this, w}, &limit})) {
+    if (gate_.acquire(caller(&limit), w, within_limit{this, w, &limit})) {
       note_grant();
       return outcome::acquired;
     }
@@ -344,7 +371,7 @@ class alignas(detail::cache_line) basic_semaphore {
     return why == outcome::acquired ? outcome::expired : why;
   }
   template <class Clock, class Duration>
-  bool try_until(const std::chrono::time_point<Clock, Duration>& when, const std::stop_token* stop, std::ptrdiff_t w) {
+  bool try_until(const std::chrono::time_point<Clock, Duration>& when, const stop_token* stop, std::ptrdiff_t w) {
     for (;;) {
       if (try_acquire(w)) return true;
       const std::chrono::nanoseconds left = detail::time_until(when);

@@ -12,14 +12,15 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
-#include <stop_token>
 #include <type_traits>
 #include <utility>
 
 #include "kgate/algorithms/bitmap_names.hpp"
+#include "kgate/detail/stop_token.hpp"
 #include "kgate/semaphore.hpp"
 
 namespace kgate {
@@ -35,6 +36,9 @@ template <class Fairness = fifo, class WaitPolicy = adaptive, class Statistics =
 class basic_slots {
   using machine = detail::native_waiting<WaitPolicy, no_statistics>;
   using process = typename machine::Process;
+  /// The names of up to eight slots are in the word of the permits, so that both are taken in one step.
+  using words = ticket_word<std::uint64_t, 24, 8>;
+  using permits = basic_semaphore<Fairness, WaitPolicy, Statistics, words>;
 
  public:
   /// The largest k.
@@ -46,12 +50,19 @@ class basic_slots {
   /// k slots, all free, and room for as many as `capacity`.
   /// @throws std::invalid_argument unless 1 <= k <= capacity <= max()
   basic_slots(std::ptrdiff_t k, std::ptrdiff_t capacity)
-      : permits_(k <= capacity && capacity <= max() ? k : 0), names_(memory_, static_cast<int>(capacity)) {}
+      : permits_(k <= capacity && capacity <= max() ? k : 0, 0,
+                 capacity <= words::names_max ? static_cast<int>(capacity) : 0),
+        capacity_(capacity),
+        names_(memory_, capacity <= words::names_max ? 0 : static_cast<int>(capacity)) {}
   basic_slots(const basic_slots&) = delete;
   basic_slots& operator=(const basic_slots&) = delete;
 
   /// Waits in line for a slot.
   [[nodiscard]] std::ptrdiff_t acquire() {
+    if (names_in_word()) [[likely]] {
+      if (const int name = permits_.try_acquire_named(); name >= 0) [[likely]]
+        return name;
+    }
     permits_.acquire();
     return take();
   }
@@ -67,17 +78,17 @@ class basic_slots {
     return taken_if(permits_.try_acquire_until(when));
   }
   /// Nothing if stop was requested first.
-  [[nodiscard]] std::optional<std::ptrdiff_t> acquire(std::stop_token stop) {
+  [[nodiscard]] std::optional<std::ptrdiff_t> acquire(stop_token stop) {
     return taken_if(permits_.acquire(std::move(stop)));
   }
   /// Nothing if stop was requested first, or `timeout` passed.
   template <class Rep, class Period>
-  [[nodiscard]] std::optional<std::ptrdiff_t> try_acquire_for(std::stop_token stop,
+  [[nodiscard]] std::optional<std::ptrdiff_t> try_acquire_for(stop_token stop,
                                                               const std::chrono::duration<Rep, Period>& timeout) {
     return taken_if(permits_.try_acquire_for(std::move(stop), timeout));
   }
   template <class Clock, class Duration>
-  [[nodiscard]] std::optional<std::ptrdiff_t> try_acquire_until(std::stop_token stop,
+  [[nodiscard]] std::optional<std::ptrdiff_t> try_acquire_until(stop_token stop,
                                                                 const std::chrono::time_point<Clock, Duration>& when) {
     return taken_if(permits_.try_acquire_until(std::move(stop), when));
   }
@@ -100,6 +111,8 @@ class basic_slots {
   /// Gives a slot back. One that is not taken stops the program.
   void release(std::ptrdiff_t number) {
     KGATE_EXPECTS(number >= 0 && number < capacity(), "release of a slot that does not exist");
+    if (names_in_word()) [[likely]]
+      return permits_.release_named(static_cast<int>(number));
     no_statistics uncounted;
     process p({&uncounted}, this);
     KGATE_EXPECTS(names_.give_back(p, static_cast<int>(number)), "release of a slot that nobody holds");
@@ -109,7 +122,7 @@ class basic_slots {
   /// k; 0 if closed.
   std::ptrdiff_t size() const noexcept { return permits_.permits(); }
   /// The most slots there can be, and so a bound on their numbers.
-  std::ptrdiff_t capacity() const noexcept { return names_.size(); }
+  std::ptrdiff_t capacity() const noexcept { return capacity_; }
   std::ptrdiff_t available() const noexcept { return permits_.available(); }
   std::ptrdiff_t holders() const noexcept { return permits_.holders(); }
   std::ptrdiff_t waiters() const noexcept { return permits_.waiters(); }
@@ -118,7 +131,9 @@ class basic_slots {
  private:
   friend detail::suspended_slots;
 
+  bool names_in_word() const noexcept { return capacity_ <= words::names_max; }
   std::ptrdiff_t take() {
+    if (names_in_word()) return permits_.take_name();
     no_statistics uncounted;
     process p({&uncounted}, this);
     return names_.take(p, static_cast<int>(size()));
@@ -127,7 +142,8 @@ class basic_slots {
     return inside ? std::optional<std::ptrdiff_t>(take()) : std::nullopt;
   }
 
-  basic_semaphore<Fairness, WaitPolicy, Statistics> permits_;
+  permits permits_;
+  std::ptrdiff_t capacity_;
   [[no_unique_address]] typename machine::Memory memory_;
   bitmap_names<machine> names_;
 };
@@ -170,10 +186,10 @@ class [[nodiscard]] basic_slot {
   /// Waits until stop is requested, and no longer than `timeout`; then is
   /// empty.
   template <class Rep, class Period>
-  basic_slot(Slots& from, std::stop_token stop, const std::chrono::duration<Rep, Period>& timeout)
+  basic_slot(Slots& from, stop_token stop, const std::chrono::duration<Rep, Period>& timeout)
       : basic_slot(from, from.try_acquire_for(std::move(stop), timeout)) {}
   /// Waits until stop is requested; then is empty.
-  basic_slot(Slots& from, std::stop_token stop) : basic_slot(from, from.acquire(std::move(stop))) {}
+  basic_slot(Slots& from, stop_token stop) : basic_slot(from, from.acquire(std::move(stop))) {}
 
   basic_slot(basic_slot&& other) noexcept : from_(std::exchange(other.from_, nullptr)), number_(other.number_) {}
   basic_slot& operator=(basic_slot&& other) noexcept {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each public header alone, with strict warnings as errors: both compilers, C++20 and 23, without exceptions, without RTTI.
+"""Each public header alone, with strict warnings as errors: both compilers, C++20 and 23, without exceptions, without RTTI,
+and with LLVM's library, which has no std::stop_token in version 14.
 
 usage: headers_deep_test.py SOURCE
 """
@@ -13,6 +14,29 @@ from pathlib import Path
 
 SOURCE = Path()
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Werror")
+
+LLVM_USER = """
+#include <kgate/async.hpp>
+#include <kgate/pool.hpp>
+#include <kgate/resilient.hpp>
+#include <kgate/semaphore.hpp>
+#include <kgate/slots.hpp>
+#include <chrono>
+#include <string>
+#include <thread>
+int main() {
+  kgate::semaphore one(1);
+  one.acquire();
+  std::thread other([&] { one.acquire(); one.release(); });
+  if (one.try_acquire_for(std::chrono::milliseconds(1))) return 1;
+  one.release();
+  other.join();
+  kgate::slots two(2);
+  kgate::pool<std::string> strings(2, [](std::ptrdiff_t) { return std::string("made"); });
+  kgate::slot mine(two, kgate::stop_token());
+  return mine && *strings.borrow() == "made" ? 0 : 1;
+}
+"""
 
 
 class Headers(unittest.TestCase):
@@ -43,6 +67,17 @@ class Headers(unittest.TestCase):
 
     def test_without_rtti(self):
         self.both("-std=c++20", "-fno-rtti")
+
+    def test_llvm_library(self):
+        self.each_alone("clang++", "-std=c++20", "-stdlib=libc++")
+
+    def test_llvm_library_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            user, program = Path(folder, "user.cpp"), Path(folder, "user")
+            user.write_text(LLVM_USER)
+            subprocess.run(["clang++", "-std=c++20", "-stdlib=libc++", "-O2", "-pthread", *WARNINGS, f"-I{SOURCE}/include",
+                            user, "-o", program], check=True)
+            subprocess.run([program], check=True, timeout=60)
 
 
 if __name__ == "__main__":

@@ -60,6 +60,20 @@ TEST(KgateModelVariants, SlotsWithHintsAreDistinct) {
   EXPECT_EQ(wrong.overall(), verdict::violated) << "a name is taken for free without asking: " << text(wrong);
 }
 
+// A permit and a name in one step.
+TEST(KgateModelVariants, NamesInTheWordAreDistinct) {
+  auto asked = promised_progress;
+  asked.push_back("distinct-names");
+  for (const bounds b : {bounds{2, 1, 3}, bounds{2, 2, 2}, bounds{3, 2, 1}, bounds{4, 3, 1}}) {
+    const auto got = verdicts<named_gate>(b.N, b.k, b.passages, b.k - 1, asked);
+    EXPECT_EQ(got.overall(), verdict::holds) << testing::PrintToString(b) << ": " << text(got);
+  }
+  for (const char* wrong : {"drop:n1", "force:1n=1"}) {
+    const auto got = verdicts<named_gate>(3, 2, 1, 0, asked, {.wrong = wrong});
+    EXPECT_EQ(got.overall(), verdict::violated) << wrong << ": " << text(got);
+  }
+}
+
 TEST(KgateRmr, TwoAloneAndEveryLookHasItsPrice) {
   const auto alone = worst_cc<fifo_gate>(1, 1, 2);
   EXPECT_TRUE(alone.complete && !alone.unbounded);

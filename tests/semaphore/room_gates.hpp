@@ -25,10 +25,20 @@ template <class M>
 using small_queue = ticket_queue<M, small_words>;
 using fifo_in_room = in_room<small_queue<room_machine>>;
 
+/// With names in the word: a waiter takes one when it is admitted.
+template <class Queue>
+struct with_names : in_room<Queue> {
+  using in_room<Queue>::in_room;
+  void begin() { room_machine::current = &this->room_; }
+};
+template <class Queue>
+using named_in_room = named<with_names<Queue>>;
+
 /// Q needs more room.
 using middle_words = ticket_word<std::uint32_t, 4>;
 template <class M, int b>
 using small_barging = bounded_barging<M, b, middle_words>;
+using middle_named_words = ticket_word<std::uint32_t, 4, 3>;
 /// On a machine that lets only every second sleeper be passed, as the native one does where it does not pay.
 struct reluctant_machine : room_machine {
   static bool may_be_passed(Process&, std::uint64_t ticket) { return ticket % 2 == 0; }
@@ -321,15 +331,24 @@ struct staring_queue : mortal_queue {
 /// Wrong: who comes to serve the line looks at W before it knows that somebody is registered (R3).
 struct trusting_machine : mortal_machine {
   template <class Algorithm>
-  static void serve(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken) {
+  static void serve(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken, typename Algorithm::word most) {
     algorithm.look(p);
-    algorithm.serve(p, b, taken);
+    algorithm.serve(p, b, taken, most);
   }
 };
 struct trusting_queue : small_queue<trusting_machine> {
   using small_queue<trusting_machine>::small_queue;
   void destroy(Process& p) { this->W.destroy(p); }
 };
+
+/// Wrong: whoever admits several takes one of them out of the line (R5).
+struct stingy_machine : room_machine {
+  template <class Algorithm>
+  static void serve(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken, typename Algorithm::word) {
+    algorithm.serve(p, b, taken, 1);
+  }
+};
+using stingy_queue = small_queue<stingy_machine>;
 
 /// Wrong: who opens the lock does not serve those who came meanwhile (R2).
 struct deaf_machine : room_machine {

@@ -4,6 +4,7 @@
 /// A machine of the laboratory with a waiting room of one bucket, for the texts that kgate::semaphore runs. What they
 /// do under the bucket's lock to the line of waiters is one step each: nobody else may look.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -112,6 +113,7 @@ struct room_on : Base {
         return line.read(p).count;
     }
     void announce(Process& p) { add(p, 1); }
+    void announce_before_rmw(Process& p) { announce(p); }
     void retract(Process& p) { add(p, static_cast<std::uint32_t>(-1)); }
 
     template <class Algorithm>
@@ -130,7 +132,7 @@ struct room_on : Base {
       return entry_of<Algorithm>(line.read(p).all[0]);
     }
     template <class Algorithm>
-    void pop_front(Process& p, Algorithm&, Taken& taken) {
+    void pop_front(Process& p, Algorithm&, const typename Algorithm::entry&, Taken& taken) {
       const line_value old = line.rmw(p, [](line_value v) { return v.without(0); });
       if (old.all[0].who != 0) taken.add(Waiter(old.all[0].who - 1));
     }
@@ -229,8 +231,8 @@ struct room_on : Base {
     return *current;
   }
   template <class Algorithm>
-  static void serve(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken) {
-    algorithm.serve(p, b, taken);
+  static void serve(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken, typename Algorithm::word most) {
+    algorithm.serve(p, b, taken, most);
   }
   template <class Algorithm>
   static void serve_all(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken) {
@@ -253,7 +255,8 @@ class in_room {
   using Private = typename Queue::Private;
   using L = typename Queue::layout;
   in_room(typename M::Memory& memory, int N, int k)
-      : room_(memory, N), queue_(memory, N, k, static_cast<typename L::word>(L::ticket_mask - 1)) {}
+      : room_(memory, N),
+        queue_(memory, N, k, static_cast<typename L::word>(L::ticket_mask - 1), std::min(k, L::names_max)) {}
 
   void acquire(Process& p, Private& mine) {
     M::current = &room_;

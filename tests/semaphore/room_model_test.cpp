@@ -42,6 +42,18 @@ TEST(RoomModel, BargingLosesNothing) {
   holds<in_room<small_barging<room_machine, 2>>>(3, 2, 1);
 }
 
+TEST(RoomModel, NamesInTheWordAreDistinct) {
+  const auto distinct = [](const auto& got) { EXPECT_EQ(got.overall(), verdict::holds) << text(got); };
+  const std::vector<std::string> asked{"k-exclusion", "deadlock-free", "starvation-free", "distinct-names"};
+  using fifo = named_in_room<ticket_queue<room_machine, small_named_words>>;
+  distinct(verdicts<fifo>(2, 1, 2, 0, asked));
+  distinct(verdicts<fifo>(3, 2, 1, 0, asked));
+  using barging = named_in_room<bounded_barging<room_machine, 2, middle_named_words>>;
+  distinct(verdicts<barging>(2, 1, 2, 0, asked));
+  const auto lost = verdicts<barging>(2, 1, 2, 0, asked, {.wrong = "drop:n2"});
+  EXPECT_EQ(lost.overall(), verdict::violated) << "a permit is left to others without its name: " << text(lost);
+}
+
 TEST(RoomModel, NothingIsTouchedAfterTheLastAcquire) {
   holds<destroyed_in_room<mortal_queue>>(2, 2, 1);
   holds<destroyed_in_room<mortal_queue>>(3, 3, 1);
@@ -61,6 +73,7 @@ TEST(RoomMutants, AreCaught) {
   catches<fifo_in_room>(2, 1, 2, "drop:b4", "R1: a leaver does not look whether somebody waits");
   catches<fifo_in_room>(2, 1, 2, "force:b5=1", "a leaver does not serve the line");
   catches<in_room<deaf_queue>>(2, 1, 2, "", "R2: a leaver that finds the lock held does not ask for more service");
+  catches<impatient_in_room<stingy_queue, 2>>(3, 2, 1, "", "R5: of two who are admitted by one step one is taken out");
   catches<fifo_in_room>(3, 1, 1, "drop:b7", "a thread that waits for the lock is not woken");
   catches<fifo_in_room>(2, 1, 2, "drop:w1", "R4: who is taken out is not told");
   catches<fifo_in_room>(2, 1, 2, "drop:w2", "R4: who is taken out is not woken");

@@ -79,7 +79,8 @@ class suspending_in_room : public in_room<Queue> {
     Waiter me(p.id().value);
     if (me.read(p["fresh"]) != 0) throw broken("a waiter is resumed once more after its wait");
     const enrollment now = this->queue_.enroll(p, me, 1, expired);
-    if (now != enrollment::suspended) return now == enrollment::inside;
+    if (now == enrollment::expired) return !this->queue_.give_up_enrolled(p, me);
+    if (now == enrollment::inside) return true;
     for (;;) {
       p.live();
       const std::uint32_t seen = me.read(p["resumed?"]);

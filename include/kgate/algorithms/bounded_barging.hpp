@@ -121,8 +121,10 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
   using quota = barging_quota<word, b>;
   static_assert(b >= 2 && b <= 40000, "at most b overtakings: from 2 to 40000");
 
-  constexpr bounded_barging(typename M::Memory& memory, int N, int k, word first = 0)
-      : base(memory, N, k, first), Q(memory, {.name = "Q"}, quota::make(first, 0)), F(memory, {.name = "F"}, 0) {}
+  constexpr bounded_barging(typename M::Memory& memory, int N, int k, word first = 0, int names = 0)
+      : base(memory, N, k, first, names),
+        Q(memory, {.name = "Q"}, quota::make(first, 0)),
+        F(memory, {.name = "F"}, 0) {}
 
   using base::acquire;
   using base::release;
@@ -164,7 +166,7 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
   }
 
   bool release(Caller p, word n, word one_out) {
-    if (n == 1 && quota::somebody_asleep(Q.read(p["23q"]))) [[unlikely]] {
+    if (n == 1 && may_leave_to_others(p)) [[unlikely]] {
       if (release_for_barging(p)) return true;
     }
     return base::release(p, n, one_out);
@@ -186,6 +188,9 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
 
  protected:
   static constexpr word spin_passages_max = static_cast<word>(b / 4);
+
+  /// Whether a release may leave its permit to whoever comes first.
+  bool may_leave_to_others(Caller p) { return quota::somebody_asleep(Q.read(p["23q"])); }
 
   /// Tries for a permit before it draws a ticket.
   template <class Expired>

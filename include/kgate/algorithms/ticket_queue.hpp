@@ -21,6 +21,8 @@
 ///              T3  after the step that gives a permit away a leaver touches the waiting room and nothing else (R3)
 ///              T4  a ticket given up is handed back when its turn comes. Until then the waiter behind it carries it: a
 ///                  waiter stands for the tickets [first, last], of which the last w are its own
+///              T6  where W has names (ticket_word.hpp), a name is free in W unless somebody inside has it. Those inside
+///                  are no more than there are names, so who is inside without one finds one
 ///              T5  a waiter may be suspended: no process waits, and whoever takes it out of the line resumes it, once.
 ///                  It is suspended only if nothing ends its wait when it is inserted, asked under the lock; what ends
 ///                  it later takes the lock afterwards and finds it in the line (withdraw), or finds it gone
@@ -63,6 +65,7 @@ struct line_entry {
   waiter_state state = waiter_state::waiting;
   bool suspended = false;
   bool exists = false;
+  void* at = nullptr;  ///< where a machine found it
 };
 
 /// @tparam Barging  what adds barging to it (bounded_barging.hpp), or void
@@ -94,9 +97,9 @@ class ticket_queue {
     bool counted = false;  ///< for barging
   };
 
-  /// `first` is the first ticket: tests start near the wrap.
-  constexpr ticket_queue(typename M::Memory& memory, int /*N*/, int k, word first = 0)
-      : W(memory, {.name = "W"}, L::make(L::wrapped(first), static_cast<word>(k))) {}
+  /// `first` is the first ticket: tests start near the wrap. `names` is how many names W has.
+  constexpr ticket_queue(typename M::Memory& memory, int /*N*/, int k, word first = 0, int names = 0)
+      : W(memory, {.name = "W"}, L::make(L::wrapped(first), static_cast<word>(k), names)) {}
 
   void acquire(Process& p, Private& mine) {
     if (!self().enter(p, mine, 1)) [[unlikely]]
@@ -135,6 +138,23 @@ class ticket_queue {
     }
   }
 
+  /// Takes a permit and a name if a permit is free now and nobody else changes W: the name. Else -1: enter() next, which
+  /// nobody can hinder.
+  template <class P>
+  int try_enter_named(P&& p) {
+    const word seen = W.read(p["1r"]);
+    if (!L::had_free(seen, 1)) [[unlikely]]
+      return -1;
+    const word bit = L::lowest_name(seen);  // T6
+    if (!W.compare_and_swap(p["1n"], seen, static_cast<word>(seen + 1 - bit))) [[unlikely]]
+      return -1;
+    return L::name_of(bit);
+  }
+  /// A name for a process that is inside without one (T6).
+  int take_name(Process& p) {
+    return L::name_of(L::lowest_name(W.rmw(p["n1"], [](word v) { return static_cast<word>(v - L::lowest_name(v)); })));
+  }
+
   /// Queued until admitted.
   void wait(Process& p, Private& mine) {
     self().wait(p, mine, [] { return false; });
@@ -147,31 +167,44 @@ class ticket_queue {
   }
 
   /// Takes w permits if they are free; else puts `me` in line and does not wait. Suspended: whoever admits or withdraws
-  /// it resumes it, from now on at any time, so the caller touches it no more. Expired: expired() held, and nothing is
-  /// taken.
+  /// it resumes it, from now on at any time, so the caller touches it no more. Expired: expired() held, and it is in
+  /// line, not suspended: give_up_enrolled() next.
   template <class Waiter, class Expired>
   enrollment enroll(Process& p, Waiter& me, word w, Expired&& expired) {
     using protocol = detail::bucket_protocol<M>;
     auto& b = M::bucket_of(p, *this);
-    typename M::Taken taken;
     Private mine;
     enrollment now = enrollment::inside;
     protocol::lock(p, b);
-    b.announce(p["a1"]);  // R1
+    b.announce_before_rmw(p["a1"]);  // R1
+    typename M::Taken taken;
     offer_bargeable(p, b, taken);
     const word old = W.fetch_add(p["a2"], w);
     p.doorway_end();
-    if (L::had_free(old, w)) {
+    if (L::had_free(old, w)) [[unlikely]] {
       b.retract(p["a3"]);
     } else {
       note_tickets(p, mine, old, w);
-      now = expired() ? enrollment::expired : enrollment::suspended;  // T5
-      insert(p["a4"], b, me, mine, waiter_state::handoff_only, now == enrollment::suspended);
+      now = enrollment::suspended;
+      if (expired()) [[unlikely]] {  // T5
+        now = enrollment::expired;
+        insert(p["a4"], b, me, mine, waiter_state::handoff_only, false);
+      } else {
+        insert(p["a4"], b, me, mine, waiter_state::handoff_only, true);
+      }
     }
-    protocol::open(p, b, self(), taken);
-    if (now != enrollment::expired || give_up_at_last(p, b, me, false)) return now;
+    if constexpr (barging)
+      protocol::open(p, b, self(), taken);
+    else
+      protocol::open(p, b, self());
+    return now;
+  }
+  /// After enroll() found it expired: whether it gave up. Else it was too late, and it is inside.
+  template <class Waiter>
+  bool give_up_enrolled(Process& p, Waiter& me) {
+    if (give_up_at_last(p, M::bucket_of(p, *this), me, false)) return true;
     me.await_woken(p["a5"]);
-    return enrollment::inside;
+    return false;
   }
   /// Ends the wait of a waiter that may be suspended. True: it was, its tickets are given up, and the caller resumes
   /// it. False: it is not suspended, or somebody else took it out of the line and resumes it.
@@ -214,6 +247,24 @@ class ticket_queue {
     return true;
   }
 
+  enum class naming : unsigned char { good, too_many, not_taken };
+  /// Hands a permit back, and its name in the same step.
+  naming release_named(Caller p, int name, word one_out) {
+    const word bit = L::name_bit(name);
+    if constexpr (barging) {
+      if (self().may_leave_to_others(p)) [[unlikely]] {  // the permit may go elsewhere than into W
+        if ((W.fetch_add(p["n2"], bit) & bit) != 0) return naming::not_taken;
+        return self().release(p, 1, one_out) ? naming::good : naming::too_many;
+      }
+    }
+    const word old = put_back(p["8"], 1, bit);
+    if ((old & bit) != 0) [[unlikely]]
+      return naming::not_taken;
+    if (!L::had_out(old, one_out, 1)) [[unlikely]]
+      return finish_release(p, old, 1, one_out) ? naming::good : naming::too_many;
+    return naming::good;
+  }
+
   /// Puts n more permits into use.
   void add_permits(Process& p, word n) { hand_back(p, n); }
   /// Takes n permits out of use, free ones first. Those inside and those admitted already stay; until as many have
@@ -244,32 +295,51 @@ class ticket_queue {
   word look(Process& p) { return W.read(p["W"]); }
 
   /// What the room calls under the lock of this object's bucket: takes out of the line who is admitted, and hands back
-  /// tickets given up whose turn has come (T4). Doing it twice does no harm.
+  /// tickets given up whose turn has come (T4). Doing it twice does no harm. Where nobody barges, no more than `most`
+  /// waiters are taken out, and one for each ticket handed back.
   template <class Bucket, class Taken>
-  void serve(Process& p, Bucket& b, Taken& taken) {
-    for (;;) {
-      const entry front = b.front(p["s1"], *this);
-      if (!front.exists) return;
-      const word seen = W.read(p["s2"]);
-      const word carried = carried_by(front);
-      if (!L::waits(seen, front.last)) {
-        b.pop_front(p["s3"], *this, taken);
-        if (carried > 0) put_back(p["s5"], carried);
-      } else if (carried > 0 && L::at_front(seen, front.first)) {
-        b.drop_carried(p["s6"], *this);
-        put_back(p["s7"], carried);
-      } else if constexpr (barging) {
-        if (!self().serve_bargeable(p, b, front, seen)) return;
-      } else {
-        return;
-      }
-    }
+  void serve(Process& p, Bucket& b, Taken& taken, word most = L::permits_max) {
+    const entry front = b.front(p["s1"], *this);
+    if (!front.exists) return;
+    const word seen = W.read(p["s2"]);  // once: who changes W later comes here later
+    if (!barging && most == 1 && !L::waits(seen, front.last) && carried_by(front) == 0) [[likely]]
+      return b.pop_front(p["s3"], *this, front, taken);
+    Taken more = taken;  // a copy, for the same reason as apart()
+    serve_more(apart(p), b, more, most, seen);
+    taken = more;
   }
 
  protected:
   static constexpr bool barging = !std::is_void_v<Barging>;
   using self_type = std::conditional_t<barging, Barging, ticket_queue>;
   self_type& self() { return static_cast<self_type&>(*this); }
+
+  /// The rest of serve(), after W was seen.
+  template <class P, class Bucket, class Taken>
+  [[gnu::noinline]] void serve_more(P&& p, Bucket& b, Taken& taken, word most, word seen) {
+    for (entry front = b.front(p["s4"], *this); front.exists; front = b.front(p["s4"], *this)) {
+      const word carried = carried_by(front);
+      if (!L::waits(seen, front.last)) {
+        b.pop_front(p["s3"], *this, front, taken);
+        if (carried == 0) [[likely]] {
+          if (!barging && --most == 0) return;
+          continue;
+        }
+        most = static_cast<word>(most - 1 + carried);
+        put_back(p["s5"], carried);
+      } else if (carried > 0 && L::at_front(seen, front.first)) [[unlikely]] {
+        b.drop_carried(p["s6"], *this);
+        most = static_cast<word>(most + carried);
+        put_back(p["s7"], carried);
+      } else {
+        if constexpr (!barging) return;
+        if constexpr (barging) {
+          if (!self().serve_bargeable(p, b, front, seen)) return;
+        }
+      }
+      seen = W.read(p["s8"]);
+    }
+  }
 
   static auto admits(word t) {
     return [t](word v) { return !L::waits(v, t); };
@@ -282,32 +352,33 @@ class ticket_queue {
   static word carried_by(const entry& e) { return L::wrapped(static_cast<word>(e.last + 1 - e.weight - e.first)); }
   static word tickets_of(const entry& e) { return L::wrapped(static_cast<word>(e.last + 1 - e.first)); }
 
-  /// n more tickets are admitted; W as it was. `p` carries the label.
+  /// n more tickets are admitted, and a name is free again; W as it was. `p` carries the label.
   template <class P>
-  word put_back(P& p, word n) {
+  word put_back(P& p, word n, word name = 0) {
     if constexpr (requires { M::before_release(p, W, L::E); }) M::before_release(p, W, L::E);
-    const word old = W.fetch_add(p, L::handing_back(n));
+    const word old = W.fetch_add(p, static_cast<word>(L::handing_back(n) + name));
     for (word i = 0; i < std::min(n, L::in_line(old)); ++i)
       noted<M>(p, event::admission, L::wrapped(static_cast<word>(L::E(old) + i)));
     return old;
   }
   void hand_back(Process& p, word n) {
-    if (L::in_line(put_back(p["12"], n)) > 0) visit_room(p);
+    if (L::in_line(put_back(p["12"], n)) > 0) visit_room(p, n);
   }
   /// After W went from `old` to n more permits: somebody was in line, or others are inside. Touches nothing of this
   /// object.
-  [[gnu::noinline]] bool finish_release(Caller caller, word old, word n, word one_out) {
+  [[gnu::noinline, gnu::flatten]] bool finish_release(Caller caller, word old, word n, word one_out) {
     auto&& p = process_of<M>(caller, key());
     if (L::in_line(old) > 0) {
-      visit_room(p);
+      visit_room(p, n);
       return true;
     }
     if (static_cast<word>(L::C(old) + L::permits_of(one_out)) < static_cast<word>(L::bias + n)) return false;
     if constexpr (requires { p.backoff_after_release(L::E(old)); }) p.backoff_after_release(L::E(old));
     return true;
   }
-  void visit_room(Process& p) {
-    if constexpr (detail::RoomMachine<M>) detail::bucket_protocol<M>::visit(p, M::bucket_of(p, *this), self());
+  void visit_room(Process& p, [[maybe_unused]] word admitted) {
+    if constexpr (detail::RoomMachine<M>)
+      detail::bucket_protocol<M>::visit(p, M::bucket_of(p, *this), self(), admitted);
   }
 
   template <class Expired>
@@ -424,7 +495,7 @@ class ticket_queue {
   template <class Bucket, class Waiter>
   void insert(Process& p, Bucket& b, Waiter& me, const Private& mine, waiter_state state, bool suspended) {
     const word first = L::wrapped(static_cast<word>(mine.last + 1 - mine.w));
-    b.insert(p, *this, me, entry{first, mine.last, mine.w, mine.stamp, state, suspended, true});
+    b.insert(p, *this, me, entry{first, mine.last, mine.w, mine.stamp, state, suspended, true, nullptr});
   }
   /// Before a waiter is registered: bargeable permits go to those in line.
   template <class Bucket, class Taken>
@@ -477,7 +548,7 @@ class ticket_queue {
   }
   /// True: given up. False: too late.
   template <class Bucket, class Waiter>
-  bool give_up_at_last(Process& p, Bucket& b, Waiter& me, bool only_suspended) {
+  [[gnu::noinline]] bool give_up_at_last(Process& p, Bucket& b, Waiter& me, bool only_suspended) {
     for (;;) {
       p.live();
       const giving_up how = give_up(p, b, me, only_suspended);

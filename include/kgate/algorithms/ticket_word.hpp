@@ -3,6 +3,7 @@
 
 /// The packed word of ticket_queue.hpp and bounded_barging.hpp.
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -10,26 +11,36 @@
 namespace kgate {
 
 /// How W is packed: E, the tickets admitted, to the left, and C, bias less the free permits, to the right. Tickets fill
-/// the word, so that they wrap by themselves.
-template <class Word = std::uint64_t, int CountBits = 32>
+/// the word, so that they wrap by themselves. Between them there may be names, a bit for each that is free.
+template <class Word = std::uint64_t, int CountBits = 32, int NameBits = 0>
 struct ticket_word {
   using word = Word;
-  static constexpr int ticket_bits = std::numeric_limits<word>::digits - CountBits;
+  static constexpr int names_max = NameBits;
+  static constexpr int right_bits = CountBits + NameBits;
+  static constexpr int ticket_bits = std::numeric_limits<word>::digits - right_bits;
 
-  static constexpr word one_ticket = static_cast<word>(word{1} << CountBits);
-  static constexpr word count_mask = static_cast<word>(one_ticket - 1);
+  static constexpr word one_ticket = static_cast<word>(word{1} << right_bits);
+  static constexpr word count_mask = static_cast<word>((word{1} << CountBits) - 1);
   static constexpr word bias = static_cast<word>(word{1} << (CountBits - 1));
-  static constexpr word ticket_mask = static_cast<word>(static_cast<word>(~word{0}) >> CountBits);
+  static constexpr word ticket_mask = static_cast<word>(static_cast<word>(~word{0}) >> right_bits);
   /// The most permits, and the most tickets in line.
   static constexpr word permits_max = static_cast<word>(bias - 1);
 
   static constexpr word wrapped(word t) { return static_cast<word>(t & ticket_mask); }
-  static constexpr word E(word v) { return static_cast<word>(v >> CountBits); }
+  static constexpr word E(word v) { return static_cast<word>(v >> right_bits); }
   static constexpr word C(word v) { return static_cast<word>(v & count_mask); }
   static constexpr word next_ticket(word v) { return wrapped(static_cast<word>(E(v) + C(v) - bias)); }
-  static constexpr word make(word first, word k) {
-    return static_cast<word>(first << CountBits) | static_cast<word>(bias - k);
+  static constexpr word make(word first, word k, int names = 0) {
+    return static_cast<word>(static_cast<word>(first << right_bits) | static_cast<word>(name_bit(names) - name_bit(0)) |
+                             static_cast<word>(bias - k));
   }
+  static constexpr word name_bit(int name) { return static_cast<word>(word{1} << (CountBits + name)); }
+  /// The bit of the lowest free name; there must be one.
+  static constexpr word lowest_name(word v) {
+    const word names = static_cast<word>(v & static_cast<word>(static_cast<word>(one_ticket - 1) ^ count_mask));
+    return static_cast<word>(names & static_cast<word>(word{0} - names));
+  }
+  static constexpr int name_of(word bit) { return std::countr_zero(bit) - CountBits; }
   /// What to add to W to hand back n permits: n more tickets admitted, n fewer outstanding.
   static constexpr word handing_back(word n) { return static_cast<word>(n * static_cast<word>(one_ticket - 1)); }
   /// How many tickets wait.

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <ctime>
 #include <mutex>
-#include <stop_token>
 
+#include "kgate/detail/stop_token.hpp"
 #include "kgate/detail/waiting/futex.hpp"
 #include "kgate/wait_policy.hpp"
 
@@ -41,7 +41,7 @@ class sleepers {
   }
   /// or until stop was requested, which is noticed within one `look`.
   template <class Attempt>
-  bool until(Attempt&& attempt, const std::stop_token& stop) noexcept {
+  bool until(Attempt&& attempt, const stop_token& stop) noexcept {
     return attempt() || wait(attempt, [&] { return stop.stop_requested() ? seconds::zero() : look; });
   }
 

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <bit>

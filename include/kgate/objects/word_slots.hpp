@@ -12,13 +12,13 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
-#include <stop_token>
 #include <string>
 
 #include "kgate/algorithms/word_names.hpp"
 #include "kgate/detail/contracts.hpp"
 #include "kgate/detail/inline_array.hpp"
 #include "kgate/detail/machines/native.hpp"
+#include "kgate/detail/stop_token.hpp"
 #include "kgate/objects/sleepers.hpp"
 #include "kgate/objects/usable_between_processes.hpp"
 
@@ -52,7 +52,7 @@ class basic_word_slots {
       const std::chrono::duration<Rep, Period>& timeout) noexcept {
     return acquired(timeout);
   }
-  [[nodiscard]] std::optional<std::ptrdiff_t> acquire(const std::stop_token& stop) noexcept { return acquired(stop); }
+  [[nodiscard]] std::optional<std::ptrdiff_t> acquire(const stop_token& stop) noexcept { return acquired(stop); }
 
   void release(std::ptrdiff_t number) noexcept {
     KGATE_EXPECTS(number >= 0 && number < size(), "release of a slot that does not exist");

@@ -14,9 +14,9 @@
 #include <cstdint>
 #include <ctime>
 #include <optional>
-#include <stop_token>
 #include <thread>
 
+#include "kgate/detail/stop_token.hpp"
 #include "kgate/detail/waiting/futex.hpp"
 #include "kgate/detail/waiting/native_room.hpp"
 #include "kgate/detail/waiting/wait_limit.hpp"
@@ -66,6 +66,7 @@ struct native_waiting {
     }
     void doorway_end() noexcept {}
     nothing_private frame() noexcept { return {}; }
+    Process apart() const noexcept { return *this; }
     template <class... T>
     void live(const T&...) noexcept {}
     /// Lets others run; for longer if that was asked for often.
@@ -116,6 +117,9 @@ struct native_waiting {
     unsigned pauses_ = 0;
   };
 
+  /// Its address says which algorithm serves a line.
+  template <class Algorithm>
+  static constexpr char tag_of = 0;
   /// What serves the line of a semaphore whose first waiter is a W.
   template <class W, class Algorithm>
   static void serve_line_of(detail::native_waiter& head, Bucket& b, Taken& taken) {
@@ -128,8 +132,7 @@ struct native_waiting {
    public:
     template <class Algorithm>
     Waiter(Process& p, Algorithm& of) : counts_(p.counts_) {
-      detail::forget_waiters_after_fork();
-      static constexpr kind thread{&serve_line_of<Waiter, Algorithm>, nullptr, nullptr};
+      static constexpr kind thread{&serve_line_of<Waiter, Algorithm>, nullptr, nullptr, &tag_of<Algorithm>};
       key = of.key();
       is = &thread;
       if (p.limit_ != nullptr && p.limit_->stop != nullptr) on_stop_.emplace(*p.limit_->stop, interrupt{this});
@@ -146,7 +149,7 @@ struct native_waiting {
       void operator()() const noexcept { whom->notify(detail::waiter_word::interrupted); }
     };
     Statistics* counts_;
-    std::optional<std::stop_callback<interrupt>> on_stop_;
+    std::optional<stop_callback<interrupt>> on_stop_;
   };
 
   template <class Algorithm>
@@ -155,15 +158,21 @@ struct native_waiting {
   }
   /// By the address alone: `of` may be gone, and another semaphore of another type be there.
   template <class Algorithm>
-  static void serve(Process&, Bucket& b, Algorithm& of, Taken& taken) {
-    b.serve(of.key(), taken);
+  static void serve(Process& p, Bucket& b, Algorithm& of, Taken& taken, typename Algorithm::word most) {
+    if (b.first_line_is(of.key(), &tag_of<Algorithm>)) [[likely]]
+      return of.serve(p, b, taken, most);
+    Taken all = taken;  // a copy, as in bucket_protocol
+    if (detail::native_waiter* const first = b.first_of(of.key())) first->is->serve(*first, b, all);
+    taken = all;
   }
   template <class Algorithm>
   static void serve_all(Process&, Bucket& b, Algorithm&, Taken& taken) {
     b.serve_all(taken);
   }
-  static void before_lock(Process& p, Bucket& b) noexcept {
-    for (int i = 0; i < lock_spins && (b.lock.read(p) & detail::bucket_protocol<native_waiting>::locked) != 0; ++i)
+  static void before_lock(Process&, Bucket& b) noexcept { spin_for_lock(b); }
+  [[gnu::noinline]] static void spin_for_lock(Bucket& b) noexcept {
+    for (int i = 0; i < lock_spins && (b.lock.atomic().load() & detail::bucket_protocol<native_waiting>::locked) != 0;
+         ++i)
       cpu_relax();
   }
   static void sleep_for_lock(Process&, Var<std::uint32_t>& lock, std::uint32_t while_it_is) noexcept {

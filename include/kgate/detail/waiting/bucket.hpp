@@ -17,6 +17,8 @@
 ///                  address is in the line, or has been taken out of it and not been woken yet. Its acquire has not
 ///                  returned, so the semaphore exists. The address alone proves nothing: another semaphore may be there
 ///                  by now
+///              R5  whoever admits n tickets takes up to n admitted waiters out of the line afterwards, or sees to it that
+///                  all are. So of the visits still to come there are never fewer than of admitted waiters in the line
 ///              R4  a waiter taken out of the line is woken by the thread that took it, after the lock is open; that
 ///                  store is the last touch of its memory
 /// Memory model sequential consistency; R1 needs it
@@ -28,6 +30,8 @@
 
 #include <concepts>
 #include <cstdint>
+
+#include "kgate/detail/waiting/waiting.hpp"
 
 namespace kgate::detail {
 
@@ -52,50 +56,79 @@ struct bucket_protocol {
   using Process = typename M::Process;
   using Bucket = typename M::Bucket;
   using Taken = typename M::Taken;
-  static constexpr std::uint32_t locked = 1, again = 2, contended = 4;
+  static constexpr std::uint32_t unlocked = 0, locked = 1, again = 2, contended = 4;
 
   /// Waits for the lock. Not for leavers.
   static void lock(Process& p, Bucket& b) {
-    [[maybe_unused]] auto frame = p.frame();
-    if constexpr (requires { M::before_lock(p, b); }) M::before_lock(p, b);
-    for (std::uint32_t as = locked;; as = locked | contended) {
-      p.live(as);
-      const std::uint32_t old =
-          b.lock.rmw(p["b1"], [as](std::uint32_t v) { return (v & locked) != 0 ? v | contended : v | as; });
-      if ((old & locked) == 0) return;
-      M::sleep_for_lock(p["b2"], b.lock, old | contended);
+    if constexpr (requires { M::before_lock(p, b); }) {
+      if (try_lock(p, b)) [[likely]]
+        return;
+      M::before_lock(p, b);
     }
+    wait_for_lock(apart(p), b);
   }
 
   /// Takes the lock if it is open.
   static bool try_lock(Process& p, Bucket& b) {
-    return (b.lock.rmw(p["b3"], [](std::uint32_t v) { return v | locked; }) & locked) == 0;
+    return (rmw_from(b.lock, p["b3"], unlocked, [](std::uint32_t v) { return v | locked; }) & locked) == 0;
   }
 
-  /// After W changed: wakes those of `algorithm` that were admitted, or leaves that to whoever holds the lock.
+  /// After W changed so that up to `admitted` more tickets are admitted: wakes as many waiters of `algorithm` as that,
+  /// if they are admitted, or leaves that to whoever holds the lock (R5).
   template <class Algorithm>
-  static void visit(Process& p, Bucket& b, Algorithm& algorithm) {
+  static void visit(Process& p, Bucket& b, Algorithm& algorithm, typename Algorithm::word admitted) {
     [[maybe_unused]] auto frame = p.frame();
     if (b.announced(p["b4"]) == 0) return;
     const std::uint32_t old =
-        b.lock.rmw(p["b5"], [](std::uint32_t v) { return (v & locked) != 0 ? v | again : v | locked; });
-    if ((old & locked) != 0) return;
+        rmw_from(b.lock, p["b5"], unlocked, [](std::uint32_t v) { return (v & locked) != 0 ? v | again : v | locked; });
+    if ((old & locked) != 0) [[unlikely]]
+      return;
     Taken taken;
-    M::serve(p, b, algorithm, taken);
+    M::serve(p, b, algorithm, taken, admitted);
     open(p, b, algorithm, taken);
   }
 
   /// Opens the lock, after serving all lines as often as somebody asked for it, and wakes those taken out.
   template <class Algorithm>
   static void open(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken) {
-    for (;;) {
-      const std::uint32_t old = b.lock.rmw(p["b6"], [](std::uint32_t v) { return (v & again) != 0 ? v & ~again : 0U; });
-      if ((old & again) == 0) {
-        if ((old & contended) != 0) M::wake(p["b7"], b.lock);
-        break;
-      }
-      M::serve_all(p, b, algorithm, taken);
+    const std::uint32_t old = opened(p, b);
+    if ((old & (again | contended)) == 0) [[likely]]
+      return taken.wake_all(p);
+    Taken more = taken;  // a copy, for the same reason as apart()
+    go_on_opening(apart(p), b, algorithm, more, old);
+  }
+  /// The same where none was taken out yet.
+  template <class Algorithm>
+  static void open(Process& p, Bucket& b, Algorithm& algorithm) {
+    const std::uint32_t old = opened(p, b);
+    if ((old & (again | contended)) == 0) [[likely]]
+      return;
+    Taken none;
+    go_on_opening(apart(p), b, algorithm, none, old);
+  }
+
+ private:
+  template <class P>
+  [[gnu::noinline]] static void wait_for_lock(P&& p, Bucket& b) {
+    [[maybe_unused]] auto frame = p.frame();
+    for (std::uint32_t as = locked;; as = locked | contended) {
+      p.live(as);
+      const std::uint32_t old = rmw_from(b.lock, p["b1"], unlocked,
+                                         [as](std::uint32_t v) { return (v & locked) != 0 ? v | contended : v | as; });
+      if ((old & locked) == 0) [[likely]]
+        return;
+      M::sleep_for_lock(p["b2"], b.lock, old | contended);
     }
+  }
+
+  /// The lock as it was; it is open now, unless somebody asked for service.
+  static std::uint32_t opened(Process& p, Bucket& b) {
+    return rmw_from(b.lock, p["b6"], locked, [](std::uint32_t v) { return (v & again) != 0 ? v & ~again : unlocked; });
+  }
+  template <class P, class Algorithm>
+  [[gnu::noinline]] static void go_on_opening(P&& p, Bucket& b, Algorithm& algorithm, Taken& taken, std::uint32_t old) {
+    for (; (old & again) != 0; old = opened(p, b)) M::serve_all(p, b, algorithm, taken);
+    if ((old & contended) != 0) M::wake(p["b7"], b.lock);
     taken.wake_all(p);
   }
 };

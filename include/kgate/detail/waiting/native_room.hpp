@@ -52,15 +52,20 @@ struct native_waiter {
     void (*resume)(native_waiter&) noexcept;
     /// Called when its deadline has passed.
     void (*expire)(native_waiter&) noexcept;
+    /// Which algorithm serve() runs; the same for all kinds that one object file makes of it.
+    const void* algorithm;
   };
 
   const void* key = nullptr;  ///< the semaphore's queue
   const kind* is = nullptr;
-  native_waiter* next = nullptr;  ///< in the ring, in ticket order
-  native_waiter* previous = nullptr;
-  native_waiter* next_ring = nullptr;  ///< of the first in the ring
-  std::uint32_t first = 0, last = 0, weight = 1, stamp = 0;
-  waiter_state state{};
+  native_waiter* next;                ///< in the ring, in ticket order
+  native_waiter* previous = nullptr;  ///< null while it is in no ring
+  union {
+    native_waiter* next_ring;  ///< of the first in the ring
+    void* goes_on_at;          ///< where a suspended waiter that is in no ring any more goes on
+  };
+  std::uint32_t first, last, weight = 1, stamp;
+  waiter_state state;
   outcome how = outcome::acquired;  ///< written by whoever takes a suspended waiter out of the line
   bool suspended = false;           ///< to be resumed; else a thread waits, asleep on `word`
   std::atomic<std::uint32_t> word{waiter_word::asleep};
@@ -85,6 +90,7 @@ struct native_waiter {
 /// Waiters that are in no line, first in first out.
 class waiter_list {
  public:
+  bool empty() const noexcept { return first_ == nullptr; }
   void add(native_waiter& w) noexcept {
     w.next = nullptr;
     (first_ != nullptr ? last_->next : first_) = &w;
@@ -93,7 +99,7 @@ class waiter_list {
   /// The first, or null.
   native_waiter* take() noexcept {
     native_waiter* const w = first_;
-    if (w != nullptr) first_ = std::exchange(w->next, nullptr);
+    if (w != nullptr) first_ = w->next;
     return w;
   }
 
@@ -105,15 +111,25 @@ class waiter_list {
 /// Waiters taken out of their line, to be woken when the bucket's lock is open.
 class taken_waiters {
  public:
-  void add(native_waiter& w) noexcept { (w.suspended ? suspended_ : threads_).add(w); }
+  void add(native_waiter& w) noexcept {
+    if (w.suspended)
+      suspended_.add(w);
+    else
+      threads_.add(w);
+  }
   /// Threads first: what is resumed may run for long.
   template <class P>
   void wake_all(P& p) noexcept {
-    while (native_waiter* const w = threads_.take()) static_cast<void>(p["w1"]), w->notify(waiter_word::woken);
+    if (!threads_.empty()) [[unlikely]]
+      wake_threads(p, threads_);
     while (native_waiter* const w = suspended_.take()) static_cast<void>(p["w1"]), w->is->resume(*w);
   }
 
  private:
+  template <class P>
+  static void wake_threads(P& p, waiter_list all) noexcept {
+    while (native_waiter* const w = all.take()) static_cast<void>(p["w1"]), w->notify(waiter_word::woken);
+  }
   waiter_list threads_, suspended_;
 };
 
@@ -131,19 +147,29 @@ class alignas(2 * cache_line) native_bucket {
   void announce(P&) noexcept {
     count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);  // before W is read (R1)
   }
+  /// The next step of the caller is a read-modify-write of W, as is that by which a leaver changes W: whichever comes
+  /// second in W's order knows of the first (R1).
+  template <class P>
+  void announce_before_rmw(P&) noexcept {
+    count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
   template <class P>
   void retract(P&) noexcept {
     one_less();
   }
   template <class P, class Algorithm>
   typename Algorithm::entry front(P&, Algorithm& of) noexcept {
-    const native_waiter* w = ring(of.key());
-    return w != nullptr ? entry_of<typename Algorithm::entry>(*w) : typename Algorithm::entry{};
+    native_waiter** const at = ring_slot(of.key());
+    if (*at == nullptr) return {};
+    typename Algorithm::entry e = entry_of<typename Algorithm::entry>(**at);
+    e.at = at;
+    return e;
   }
   template <class P, class Algorithm>
-  void pop_front(P&, Algorithm& of, taken_waiters& taken) noexcept {
-    native_waiter& w = *ring(of.key());
-    unlink(w);
+  void pop_front(P&, Algorithm&, const typename Algorithm::entry& front, taken_waiters& taken) noexcept {
+    native_waiter** const slot = static_cast<native_waiter**>(front.at);
+    native_waiter& w = **slot;
+    unlink_first(slot, w);
     taken.add(w);
   }
   template <class P, class Algorithm>
@@ -213,8 +239,11 @@ class alignas(2 * cache_line) native_bucket {
       w = before;
     }
   }
-  void serve(const void* key, taken_waiters& taken) {
-    if (native_waiter* const first = ring(key)) first->is->serve(*first, *this, taken);
+  /// The first in line, or null.
+  native_waiter* first_of(const void* key) noexcept { return ring(key); }
+  /// Whether those of `key` are the first line, served by this algorithm.
+  bool first_line_is(const void* key, const void* algorithm) const noexcept {
+    return rings_ != nullptr && rings_->key == key && rings_->is->algorithm == algorithm;
   }
   void serve_all(taken_waiters& taken) {
     for (native_waiter* first = rings_; first != nullptr;) {
@@ -233,7 +262,7 @@ class alignas(2 * cache_line) native_bucket {
  private:
   template <class Entry>
   static Entry entry_of(const native_waiter& w) noexcept {
-    return {w.first, w.last, w.weight, w.stamp, w.state, w.suspended, true};
+    return {w.first, w.last, w.weight, w.stamp, w.state, w.suspended, true, nullptr};
   }
   native_waiter** ring_slot(const void* key) noexcept {
     native_waiter** at = &rings_;
@@ -251,19 +280,22 @@ class alignas(2 * cache_line) native_bucket {
       *slot = &me;
       return;
     }
-    native_waiter* after = first;  // comes behind me; the first if I am the last
-    bool becomes_first = false;
-    while (before(me.last, after->previous->last)) {
-      after = after->previous;
-      if (after == first) {
-        becomes_first = true;
-        break;
-      }
-    }
+    native_waiter* const last = first->previous;
+    if (before(me.last, last->last)) [[unlikely]]
+      return link_in_between(slot, me);
+    me.next = first;
+    me.previous = last;
+    last->next = first->previous = &me;
+  }
+  /// Where its ticket says, somewhere before the last.
+  [[gnu::noinline]] static void link_in_between(native_waiter** slot, native_waiter& me) noexcept {
+    native_waiter* const first = *slot;
+    native_waiter* after = first->previous;  // comes behind me
+    while (after != first && before(me.last, after->previous->last)) after = after->previous;
     me.next = after;
     me.previous = after->previous;
     me.previous->next = after->previous = &me;
-    if (becomes_first) {
+    if (after == first) {
       me.next_ring = first->next_ring;
       *slot = &me;
     }
@@ -271,19 +303,25 @@ class alignas(2 * cache_line) native_bucket {
   /// A leaver that sees the old count only looks in vain.
   void one_less() noexcept { count_.store(count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
   void unlink(native_waiter& me) noexcept {
-    one_less();
     native_waiter** const slot = ring_slot(me.key);
-    if (*slot == &me) {
-      if (me.next == &me) {
-        *slot = me.next_ring;
-      } else {
-        me.next->next_ring = me.next_ring;
-        *slot = me.next;
-      }
-    }
+    if (*slot == &me) return unlink_first(slot, me);
+    one_less();
     me.previous->next = me.next;
     me.next->previous = me.previous;
-    me.next = me.previous = nullptr;
+    me.previous = nullptr;
+  }
+  void unlink_first(native_waiter** slot, native_waiter& me) noexcept {
+    one_less();
+    native_waiter* const next = me.next;
+    if (next == &me) {
+      *slot = me.next_ring;
+    } else {
+      next->next_ring = me.next_ring;
+      *slot = next;
+      me.previous->next = next;
+      next->previous = me.previous;
+    }
+    me.previous = nullptr;
   }
 
   std::atomic<std::uint32_t> count_{0};
@@ -299,7 +337,9 @@ struct native_room {
 
   native_bucket& bucket_of(const void* key) noexcept {
     const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key));
-    return buckets[(address >> 4) * 0x9E3779B97F4A7C15U >> (64 - buckets_log2)];
+    native_bucket* b = &buckets[(address >> 4) * 0x9E3779B97F4A7C15U >> (64 - buckets_log2)];
+    asm("" : "+r"(b));  // or a compiler computes it again and again
+    return *b;
   }
 };
 static_assert(sizeof(native_bucket) == 2 * cache_line && sizeof(native_room) == native_room::size);
@@ -372,21 +412,19 @@ inline std::atomic<native_room*> known_room{nullptr};
       &found);
   if (found == nullptr) found = &kgate_waiting_room_1;
   known_room.store(found, std::memory_order_release);
+  static const int once = ::pthread_atfork(nullptr, nullptr, [] {  // in the child the room is empty
+    for (native_bucket& b : known_room.load(std::memory_order_relaxed)->buckets) b.forget_all();
+  });
+  static_cast<void>(once);
   return *found;
 }
 inline native_room& this_room() noexcept {
   native_room* const known = known_room.load(std::memory_order_acquire);
-  return known != nullptr ? *known : find_room();
+  if (known == nullptr) [[unlikely]]
+    return find_room();
+  return *known;
 }
 /// Found before main, so that a signal handler need not.
 inline const bool room_is_known = (find_room(), true);
-
-/// Sees to it that the room is empty in the child of a fork.
-inline void forget_waiters_after_fork() noexcept {
-  static const int once = ::pthread_atfork(nullptr, nullptr, [] {
-    for (native_bucket& b : this_room().buckets) b.forget_all();
-  });
-  static_cast<void>(once);
-}
 
 }  // namespace kgate::detail

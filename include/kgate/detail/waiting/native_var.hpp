@@ -51,6 +51,14 @@ class native_var {
       if (next == old || value_.compare_exchange_weak(old, next, std::memory_order_seq_cst)) return old;
     }
   }
+  /// f changes `likely`.
+  template <class P, class F>
+  T rmw_from(P& p, T likely, F&& f) noexcept {
+    T old = likely;
+    if (value_.compare_exchange_strong(old, f(T{likely}), std::memory_order_seq_cst)) [[likely]]
+      return likely;
+    return rmw(p, f);
+  }
   template <class P, class Predicate>
   void await(P& p, Predicate&& until) noexcept {
     await_value(p, until);

@@ -24,6 +24,7 @@ struct suspension {
   static const void* key_of(const Semaphore& s) noexcept { return s.gate_.key(); }
   static statistics_type* counts_of(const Semaphore& s) noexcept { return &s.counts_; }
   static outcome refusal(const Semaphore& s, std::uint32_t w) noexcept { return s.refusal(w); }
+  static bool too_heavy(const Semaphore& s, std::uint32_t w) noexcept { return s.too_heavy(w); }
   template <class Request>
   static void serve_line(native_waiter& head, native_bucket& b, taken_waiters& taken) {
     machine::template serve_line_of<Request, algorithm>(head, b, taken);
@@ -35,11 +36,21 @@ struct suspension {
     using enrollment = typename algorithm::enrollment;
     process p(s.caller(), key_of(s));
     const std::uint32_t w = me.weight;
-    const enrollment now = s.gate_.enroll(p, me, w, [&] { return s.refusal(w) != outcome::acquired || me.expired(); });
-    if (now == enrollment::suspended) return true;
-    if (now == enrollment::inside) s.note_grant();
-    me.how = now == enrollment::inside ? outcome::acquired : s.given_up(w);
+    const enrollment now = s.gate_.enroll(p, me, w, [&] { return s.too_heavy(w) || me.expired(); });
+    if (now == enrollment::suspended) [[likely]]
+      return true;
+    if (now == enrollment::expired && give_up(s, me)) return false;
+    s.note_grant();
+    me.how = outcome::acquired;
     return false;
+  }
+  /// With a process of its own, so that enroll() needs no stack.
+  template <class Request>
+  [[gnu::noinline]] static bool give_up(Semaphore& s, Request& me) {
+    process p(s.caller(), key_of(s));
+    if (!s.gate_.give_up_enrolled(p, me)) return false;
+    me.how = s.given_up(me.weight);
+    return true;
   }
   template <class Request>
   static bool withdraw(Request& me) noexcept {
@@ -69,6 +80,7 @@ class suspended_request : public Node {
   }
   /// Whether something other than a refusal ends the wait.
   bool expired() const noexcept {
+    if constexpr (requires { requires Derived::never_expires; }) return false;
     if ((this->word.load(std::memory_order_seq_cst) & waiter_word::interrupted) != 0) return true;
     if constexpr (timed) return this->has_deadline() && deadline_node::clock::now() >= this->deadline;
     return false;
@@ -77,7 +89,6 @@ class suspended_request : public Node {
  protected:
   suspended_request(const Semaphore& from, std::ptrdiff_t w) noexcept {
     KGATE_EXPECTS(w >= 1 && w <= Semaphore::max(), "acquire of fewer than one permit, or of more than there can be");
-    forget_waiters_after_fork();
     this->key = access::key_of(from);
     this->is = &kind_of_request;
     this->weight = static_cast<std::uint32_t>(w);
@@ -89,13 +100,15 @@ class suspended_request : public Node {
   bool ends_at_once(Semaphore& from) noexcept {
     this->how = outcome::acquired;
     if (from.try_acquire(static_cast<std::ptrdiff_t>(this->weight))) return true;
+    if (!access::too_heavy(from, this->weight) && !expired()) [[likely]]
+      return false;
     this->how = access::refusal(from, this->weight);
-    if (this->how == outcome::acquired && expired()) this->how = outcome::expired;
-    return this->how != outcome::acquired;
+    if (this->how == outcome::acquired) this->how = outcome::expired;
+    return true;
   }
   /// Stands in line. True: resume() follows, or has run already, so nothing of this may be touched. False: it has
   /// ended. Not inlined: a compiler might keep locals in the frame of the coroutine that calls this.
-  [[gnu::noinline]] bool suspend(Semaphore& from) {
+  [[gnu::noinline, gnu::flatten]] bool suspend(Semaphore& from) {
     if constexpr (timed) {
       if (this->has_deadline()) deadlines::of_process().add(*this);
     }
@@ -129,7 +142,8 @@ class suspended_request : public Node {
   static void serve_line(native_waiter& head, native_bucket& b, taken_waiters& taken) {
     access::template serve_line<Derived>(head, b, taken);
   }
-  static constexpr native_waiter::kind kind_of_request{&serve_line, &resume_waiter, &expire_waiter};
+  static constexpr native_waiter::kind kind_of_request{&serve_line, &resume_waiter, &expire_waiter,
+                                                       &access::machine::template tag_of<typename access::algorithm>};
 
   struct uncounted {};
   [[no_unique_address]] std::conditional_t<statistics_type::counts, statistics_type*, uncounted> counts_{};

@@ -6,14 +6,15 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <stop_token>
+
+#include "kgate/detail/stop_token.hpp"
 
 namespace kgate::detail {
 
 struct wait_limit {
   using clock = std::chrono::steady_clock;
   clock::time_point deadline = clock::time_point::max();
-  const std::stop_token* stop = nullptr;
+  const stop_token* stop = nullptr;
 
   bool has_deadline() const noexcept { return deadline != clock::time_point::max(); }
   bool expired() const noexcept {

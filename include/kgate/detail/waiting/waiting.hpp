@@ -12,6 +12,8 @@
 ///  - backoff_after_release: a delay beside others who pass. Elsewhere none.
 ///  - may_be_passed: whether a sleeper had better let others pass it until it runs. Elsewhere yes.
 ///  - notes: something worth counting happened. Elsewhere ignored.
+///  - apart: the process for a part that is seldom needed and not inlined. Elsewhere the process itself.
+///  - rmw_from: a read-modify-write of a variable that most likely has a known value. Elsewhere rmw.
 
 #include <cstddef>
 #include <cstdint>
@@ -99,6 +101,23 @@ class spinner<M> : public M::Spinner {
 template <class P>
 void give_way([[maybe_unused]] P& p, [[maybe_unused]] int pauses) {
   if constexpr (requires { p.give_way(pauses); }) p.give_way(pauses);
+}
+
+/// On a machine where a process is a value this is a copy, so that a compiler need not keep the process in memory.
+template <class P>
+decltype(auto) apart(P& p) {
+  if constexpr (requires { p.apart(); })
+    return p.apart();
+  else
+    return (p);
+}
+
+template <class V, class P, class T, class F>
+auto rmw_from(V& v, P& p, [[maybe_unused]] T likely, F&& f) {
+  if constexpr (requires { v.rmw_from(p, likely, f); })
+    return v.rmw_from(p, likely, f);
+  else
+    return v.rmw(p, f);
 }
 
 template <class M>
