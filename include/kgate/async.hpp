@@ -36,11 +36,11 @@
 #include <utility>
 
 #include "kgate/detail/contracts.hpp"
-#include "kgate/detail/stop_token.hpp"
 #include "kgate/detail/waiting/suspended_request.hpp"
 #include "kgate/pool.hpp"
 #include "kgate/semaphore.hpp"
 #include "kgate/slots.hpp"
+#include "kgate/stop_token.hpp"
 
 namespace kgate {
 

@@ -22,8 +22,8 @@
 
 #include "kgate/async.hpp"
 #include "kgate/detail/contracts.hpp"
-#include "kgate/detail/stop_token.hpp"
 #include "kgate/enter_event.hpp"
+#include "kgate/stop_token.hpp"
 
 namespace kgate {
 

@@ -24,8 +24,8 @@
 #include <string_view>
 #include <vector>
 
-#include "kgate/detail/stop_token.hpp"
 #include "kgate/gate_error.hpp"
+#include "kgate/stop_token.hpp"
 
 namespace kgate {
 

@@ -29,8 +29,8 @@
 
 #include "kgate/algorithms/gate_short_path.hpp"
 #include "kgate/detail/contracts.hpp"
-#include "kgate/detail/stop_token.hpp"
 #include "kgate/gate_error.hpp"
+#include "kgate/stop_token.hpp"
 #include "kgate/wait_policy.hpp"
 
 namespace kgate {

@@ -24,7 +24,7 @@
 #include <string_view>
 
 #include "kgate/cluster.hpp"
-#include "kgate/detail/stop_token.hpp"
+#include "kgate/stop_token.hpp"
 
 namespace kgate {
 

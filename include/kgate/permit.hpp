@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "kgate/detail/contracts.hpp"
-#include "kgate/detail/stop_token.hpp"
+#include "kgate/stop_token.hpp"
 
 namespace kgate {
 

@@ -23,8 +23,8 @@
 #include "kgate/detail/cache_line.hpp"
 #include "kgate/detail/contracts.hpp"
 #include "kgate/detail/fixed_array.hpp"
-#include "kgate/detail/stop_token.hpp"
 #include "kgate/slots.hpp"
+#include "kgate/stop_token.hpp"
 
 namespace kgate {
 

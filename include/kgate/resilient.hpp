@@ -22,7 +22,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "kgate/detail/stop_token.hpp"
 #include "kgate/objects/builders.hpp"
 #include "kgate/objects/counter.hpp"
 #include "kgate/objects/fifo.hpp"
@@ -37,6 +36,7 @@
 #include "kgate/objects/wait_free.hpp"
 #include "kgate/objects/word_slots.hpp"
 #include "kgate/slots.hpp"
+#include "kgate/stop_token.hpp"
 
 namespace kgate {
 

@@ -30,9 +30,9 @@
 #include "kgate/detail/cache_line.hpp"
 #include "kgate/detail/contracts.hpp"
 #include "kgate/detail/machines/native_waiting.hpp"
-#include "kgate/detail/stop_token.hpp"
 #include "kgate/detail/waiting/small_mutex.hpp"
 #include "kgate/permit.hpp"
+#include "kgate/stop_token.hpp"
 #include "kgate/wait_policy.hpp"
 
 namespace kgate {

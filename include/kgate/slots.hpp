@@ -20,8 +20,8 @@
 #include <utility>
 
 #include "kgate/algorithms/bitmap_names.hpp"
-#include "kgate/detail/stop_token.hpp"
 #include "kgate/semaphore.hpp"
+#include "kgate/stop_token.hpp"
 
 namespace kgate {
 

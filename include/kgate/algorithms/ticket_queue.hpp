@@ -21,11 +21,11 @@
 ///              T3  after the step that gives a permit away a leaver touches the waiting room and nothing else (R3)
 ///              T4  a ticket given up is handed back when its turn comes. Until then the waiter behind it carries it: a
 ///                  waiter stands for the tickets [first, last], of which the last w are its own
-///              T6  where W has names (ticket_word.hpp), a name is free in W unless somebody inside has it. Those inside
-///                  are no more than there are names, so who is inside without one finds one
 ///              T5  a waiter may be suspended: no process waits, and whoever takes it out of the line resumes it, once.
 ///                  It is suspended only if nothing ends its wait when it is inserted, asked under the lock; what ends
 ///                  it later takes the lock afterwards and finds it in the line (withdraw), or finds it gone
+///              T6  where W has names (ticket_word.hpp), a name is free in W unless somebody inside has it. Those
+///                  inside are no more than there are names, so who is inside without one finds one
 /// Doorway      up to the ticket. A process that finds no permit free and nobody queued hands the ticket back and spins
 ///              a bounded while before it draws for good: meanwhile it is not queued, and whoever comes may take what
 ///              gets free
@@ -138,8 +138,8 @@ class ticket_queue {
     }
   }
 
-  /// Takes a permit and a name if a permit is free now and nobody else changes W: the name. Else -1: enter() next, which
-  /// nobody can hinder.
+  /// Takes a permit and a name if a permit is free now and nobody else changes W: the name. Else -1: enter() next,
+  /// which nobody can hinder.
   template <class P>
   int try_enter_named(P&& p) {
     const word seen = W.read(p["1r"]);

@@ -11,7 +11,7 @@
 #include <stop_token>
 #endif
 
-namespace kgate {
+namespace kgate::detail {
 
 #if defined(__cpp_lib_jthread)
 using std::stop_callback;
@@ -32,4 +32,4 @@ class [[nodiscard]] stop_callback {
 };
 #endif
 
-}  // namespace kgate
+}  // namespace kgate::detail

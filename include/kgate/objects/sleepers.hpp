@@ -10,8 +10,8 @@
 #include <ctime>
 #include <mutex>
 
-#include "kgate/detail/stop_token.hpp"
 #include "kgate/detail/waiting/futex.hpp"
+#include "kgate/stop_token.hpp"
 #include "kgate/wait_policy.hpp"
 
 namespace kgate::detail {

@@ -18,9 +18,9 @@
 #include "kgate/detail/contracts.hpp"
 #include "kgate/detail/inline_array.hpp"
 #include "kgate/detail/machines/native.hpp"
-#include "kgate/detail/stop_token.hpp"
 #include "kgate/objects/sleepers.hpp"
 #include "kgate/objects/usable_between_processes.hpp"
+#include "kgate/stop_token.hpp"
 
 namespace kgate {
 

@@ -17,12 +17,13 @@
 ///                  address is in the line, or has been taken out of it and not been woken yet. Its acquire has not
 ///                  returned, so the semaphore exists. The address alone proves nothing: another semaphore may be there
 ///                  by now
-///              R5  whoever admits n tickets takes up to n admitted waiters out of the line afterwards, or sees to it that
-///                  all are. So of the visits still to come there are never fewer than of admitted waiters in the line
 ///              R4  a waiter taken out of the line is woken by the thread that took it, after the lock is open; that
 ///                  store is the last touch of its memory
+///              R5  whoever admits n tickets takes up to n admitted waiters out of the line afterwards, or sees to it
+///                  that all are. So of the visits still to come there are never fewer than of admitted waiters in the
+///                  line
 /// Memory model sequential consistency; R1 needs it
-/// Evidence     tests/semaphore: room_model_test (all schedules, with mutants of R1, R2 and R3), lifetime_test (delays
+/// Evidence     tests/semaphore: room_model_test (all schedules, with mutants of R1, R2, R3 and R5), lifetime_test (delays
 ///              put in at every step)
 ///
 /// A machine with a room (RoomMachine) has the types Bucket (with the members above; line operations are named in

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// kgate::stop_token and kgate::stop_callback: those of std, or where the standard library has none, types that nobody
+/// can request a stop of.
+
+#include "kgate/detail/stop_token.hpp"
+
+namespace kgate {
+
+using detail::stop_callback;
+using detail::stop_token;
+
+}  // namespace kgate
