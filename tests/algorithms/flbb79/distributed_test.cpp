@@ -37,6 +37,27 @@ TEST(Distributed, TheQueueSimulatesItsSupervisorN3l1k1) {
   EXPECT_EQ(seen.distributed, 83'134u);
 }
 
+/// Fewer than k failures and one place, or two: enabled in the order of arrival (C5') whoever fails, and the supervisor
+/// goes on (S4). Three processes leave the state in shared memory.
+TEST(InOrder, TheQueueEnablesByArrivalWithOneCrashN3) {
+  for (const auto& [l, states] : {std::pair<int, std::size_t>{1, 160'445}, {2, 162'119}}) {
+    const auto seen = simulation_search<fifo_system, wide_messages, 3>(l, 2, true).run(1, 1'000'000);
+    EXPECT_EQ(seen.wrong, "") << "l = " << l;
+    EXPECT_TRUE(seen.complete);
+    EXPECT_EQ(seen.states, states);
+    EXPECT_EQ(seen.distributed, 0u);
+  }
+}
+TEST(InOrder, TheQueueEnablesByArrivalWithItsStateDistributedN3l1k1) {
+  const auto seen = simulation_search<fifo_system, wide_messages, 3>(1, 1, true).run(1, 1'000'000);
+  EXPECT_EQ(seen.wrong, "");
+  EXPECT_EQ(seen.distributed, 83'134u);
+}
+TEST(InOrder, BucketsDoNot) {
+  const auto seen = simulation_search<bucket_system<>, wide_messages, 3>(1, 1, true).run(1, 1'000'000);
+  EXPECT_EQ(seen.wrong, "C5': enabled out of turn");
+}
+
 /// c2 and c3 of the lemma: what the number of values in `kgate-lab space` is reckoned with does not grow with N.
 TEST(Distributed, R7AndR8AreBoundedWhateverNIsl1k1) {
   const auto three = simulation_search<bucket_system<>, wide_messages, 3>(1, 1).run(1, 1'000'000);

@@ -57,10 +57,6 @@ TEST(ShortNameQueue, BearsOneCrashWithOnePlaceN2l1k2) {
   for (const char* property : {"k-exclusion", "kl-deadlock-free", "fifo-enabling"})
     EXPECT_EQ(decide<fifo_despite_one>({2, 1, 0, 1}, property).verdict, "holds") << property;
 }
-TEST(ShortNameQueue, BearsOneCrashWithOnePlaceN3l1k2OnePassage) {
-  for (const char* property : {"k-exclusion", "kl-deadlock-free", "fifo-enabling"})
-    EXPECT_EQ(decide<fifo_despite_one>({3, 1, 1, 1}, property).verdict, "holds") << property;
-}
 
 }  // namespace
 }  // namespace kgate::lab

@@ -10,6 +10,7 @@
 ///   R1-R6   what the lemma asks of the system it is given; how many states R7 and R8 speak of is counted
 ///   S1-S3   whoever takes the supervisor's step has its state: beside each state runs the supervisor itself
 ///   E1, E2  the invariants of flbb79_supervisor.hpp
+///   C5'     if asked for: processes become enabled, and stay so, in the order of their arrival
 ///   S4      supervisor steps never stop for good while fewer than k processes fail. Between two of them only finitely
 ///           many steps change anything (`progress_of` grows with each), so a run without supervisor steps comes to
 ///           stand still: in a state in which all trying processes but those that failed, at most k-1, step in vain.
@@ -92,7 +93,8 @@ class simulation_search {
     std::size_t closest_to_standstill = N;  ///< the fewest trying processes whose steps were not in vain, others trying
   };
 
-  simulation_search(int l, int k) : l_(l), k_(k), rule_(N, l, k) {}
+  /// `in_order`: C5' too.
+  simulation_search(int l, int k, bool in_order = false) : l_(l), k_(k), in_order_(in_order), rule_(N, l, k) {}
 
   /// `passages` of each process; 0: without limit.
   account run(int passages, std::size_t states_max) {
@@ -116,6 +118,7 @@ class simulation_search {
   struct process {
     Local me;
     std::uint8_t passages = 0;
+    std::uint8_t place = 0;  ///< among those that try and are not enabled, by arrival from 1; 0: none, or not asked for
   };
   struct state {
     std::uint32_t v;
@@ -239,10 +242,38 @@ class simulation_search {
     state next = s;
     next.v = shared_.of(after);
     next.local[p] = locals_.of(now);
+    if (in_order_) order(v, after, next, p, where == region::remainder);
     const bool changed = supervises || !(next == s);
     if (changed && !supervises && where == System::where(now.me.w))
       expect(progress_of(v, before.me) < progress_of(after, now.me), "a stage may have no end");
     return {next, changed};
+  }
+
+  /// Can enter by its next step. That is enabled, since `order` holds that nobody else changes it.
+  bool able(const shared& v, const process& one) const {
+    if (System::where(one.me.w) != region::entry) return false;
+    auto w = one.me.w;
+    auto value = v.V.v;
+    rule_.system().work(value, w);
+    return System::where(w) == region::critical;
+  }
+  /// C5' over one step of process p, and the places after it.
+  void order(const shared& v, const shared& after, state& next, std::size_t p, bool arrives) {
+    std::array<process, N> all;
+    std::uint8_t last = 0, served = 0;
+    for (std::size_t q = 0; q < N; ++q) {
+      all[q] = locals_[next.local[q]];
+      last = std::max(last, all[q].place);
+      if (q != p) expect(!able(v, all[q]) || able(after, all[q]), "C5': enabled no longer");
+    }
+    if (arrives && System::where(all[p].me.w) == region::entry) all[p].place = static_cast<std::uint8_t>(last + 1);
+    for (const process& one : all) served += one.place > 0 && able(after, one);
+    for (process& one : all) {
+      if (one.place == 0) continue;
+      expect(able(after, one) == (one.place <= served), "C5': enabled out of turn");
+      one.place = one.place <= served ? 0 : static_cast<std::uint8_t>(one.place - served);
+    }
+    for (std::size_t q = 0; q < N; ++q) next.local[q] = locals_.of(all[q]);
   }
 
   /// R1 for all processes over one step of process p, and how p came to release its slot.
@@ -336,6 +367,7 @@ class simulation_search {
   }
 
   const int l_, k_;
+  const bool in_order_;
   const rule rule_;
   int passages_ = 0;
   numbering<shared> shared_;
