@@ -54,28 +54,27 @@ class mutex_and_deque {
   static inline thread_local bool running_ = false;
 };
 
+struct node {
+  std::coroutine_handle<> waits;
+  node* next = nullptr;
+};
+struct list {
+  node* first = nullptr;
+  node* last = nullptr;
+  void add(node& n) {
+    n.next = nullptr;
+    (first != nullptr ? last->next : first) = &n;
+    last = &n;
+  }
+  node* take() {
+    node* const n = first;
+    if (n != nullptr) first = n->next;
+    return n;
+  }
+};
 /// The floor: what a list of coroutines costs under a lock that is one exchange and one store. Nobody can give up, ask
 /// for several, or wait by a thread.
 class list_and_spin_lock {
-  struct node {
-    std::coroutine_handle<> waits;
-    node* next = nullptr;
-  };
-  struct list {
-    node* first = nullptr;
-    node* last = nullptr;
-    void add(node& n) {
-      n.next = nullptr;
-      (first != nullptr ? last->next : first) = &n;
-      last = &n;
-    }
-    node* take() {
-      node* const n = first;
-      if (n != nullptr) first = n->next;
-      return n;
-    }
-  };
-
  public:
   explicit list_and_spin_lock(int k) : free_(k) {}
   auto async_acquire() {
