@@ -12,7 +12,7 @@ TEST(Distributed, TheQueueSimulatesItsSupervisorN4l1k1) {
   expect_simulation<4, wide_messages, fifo_system>(1, 1, 1, 2'656'904);
 }
 
-/// Two places and k = 2, which takes five processes: more states than memory holds, so the first of them by breadth.
+/// Two places and k = 2, which takes five processes: not all states, but the first of them by breadth.
 /// Nothing is wrong in them, and the state is distributed and handed over in many.
 TEST(Distributed, SimulatesItsSupervisorWithOneCrashInTheFirstStatesN5l2k2) {
   const auto seen = simulation_search<bucket_system<>, whole_messages, 5>(2, 2).run(1, 3'000'000);
