@@ -23,7 +23,7 @@ check_result shifted(const char* id, int N, int k, int crashes, const ticket_rul
 }
 
 void expect_all_hold(const char* id, int N, int k, int crashes) {
-  for (const property_result& one : shifted(id, N, k, crashes, *ticket_rule_of(id)).properties)
+  for (const property_result& one : shifted(id, N, k, crashes, *ticket_rule_of(id, N, k)).properties)
     EXPECT_EQ(one.is, verdict::holds) << id << ' ' << one.name << ": " << one.why;
 }
 
@@ -33,15 +33,23 @@ TEST(ShiftedSearch, TicketsNeedNoLimitOnPassages) {
   expect_all_hold("danek10-kfcfs", 2, 1, 0);
   expect_all_hold("danek10-fife", 2, 1, 0);
   expect_all_hold("afek94-fife", 2, 1, 0);
+  expect_all_hold("bakery", 2, 1, 0);
+  expect_all_hold("ticket", 3, 1, 0);
+  expect_all_hold("kgate", 2, 1, 0);
+  expect_all_hold("choi11", 2, 1, 0);
+  expect_all_hold("choi11-compact", 2, 1, 0);
 }
 
 TEST(ShiftedSearch, TheReductionIsThatOfTheTextInAllRunsOfAFewPassages) {
-  for (const char* id : {"danek10-bakery", "danek10-kfcfs", "danek10-fife", "afek94-fife"})
-    EXPECT_EQ(compare_with_reduced(make_model(find_algorithm(id), 2, 1), 2, 1, *ticket_rule_of(id), 3), "") << id;
+  for (const char* id : {"danek10-bakery", "danek10-kfcfs", "danek10-fife", "afek94-fife", "bakery", "ticket", "kgate",
+                         "choi11", "choi11-linear", "choi11-compact", "choi11-amortized"})
+    EXPECT_EQ(compare_with_reduced(make_model(find_algorithm(id), 2, 1), 2, 1, *ticket_rule_of(id, 2, 1), 3), "") << id;
+  EXPECT_EQ(compare_with_reduced(make_model(find_algorithm("kgate"), 3, 2), 3, 2, *ticket_rule_of("kgate", 3, 2), 2),
+            "");
 }
 
 TEST(ShiftedSearch, LabelsThatGrowForEverStarveAWaiter) {
-  const check_result r = shifted("afek94-as-printed", 2, 1, 0, *ticket_rule_of("afek94-as-printed"));
+  const check_result r = shifted("afek94-as-printed", 2, 1, 0, *ticket_rule_of("afek94-as-printed", 2, 1));
   EXPECT_EQ(r.properties.at(0).is, verdict::violated);
   program p(make_model(find_algorithm("afek94-as-printed"), 2, 1), 2, 1, {});
   EXPECT_EQ(validate(*r.properties.at(0).counterexample, p), "");
@@ -50,13 +58,19 @@ TEST(ShiftedSearch, LabelsThatGrowForEverStarveAWaiter) {
 }
 
 TEST(ShiftedSearch, AWindowThatIsTooSmallIsNoticed) {
-  ticket_rule wrong = *ticket_rule_of("danek10-kfcfs");
+  ticket_rule wrong = *ticket_rule_of("danek10-kfcfs", 2, 1);
   wrong.window = 0;  // all tickets alike
   EXPECT_NE(compare_with_reduced(make_model(find_algorithm("danek10-kfcfs"), 2, 1), 2, 1, wrong, 3), "");
   for (const property_result& one : shifted("danek10-kfcfs", 2, 1, 0, wrong).properties) {
     EXPECT_EQ(one.is, verdict::undecided);
     EXPECT_NE(one.why.find("told apart"), std::string::npos) << one.why;
   }
+}
+
+TEST(ShiftedSearch, ShiftingByOtherThanWholeRoundsIsNoticed) {
+  ticket_rule wrong = *ticket_rule_of("choi11", 2, 1);
+  wrong.places = 1;  // slots are confused
+  EXPECT_NE(compare_with_reduced(make_model(find_algorithm("choi11"), 2, 1), 2, 1, wrong, 3), "");
 }
 
 TEST(ShiftedSearch, WhereNothingGrowsItAgreesWithCheck) {

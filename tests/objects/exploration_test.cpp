@@ -84,6 +84,28 @@ TYPED_TEST(WaitFreeMutant, IsNotLinearizable) {
   EXPECT_LT(r.schedule.size(), 60U);
 }
 
+template <class Rules>
+operations_result searched(int N, int each, std::uint64_t walks, std::uint32_t seed = 1) {
+  program p(make_model<wait_free_operations<pair, Rules>>(N, N), N, N, {.passages = each, .wrong = {}});
+  const operations_result r = search_operations(p, {specification<pair>(), walks, seed});
+  EXPECT_EQ(is_explicable(p, specification<pair>(), r.schedule), r.linearizable);
+  return r;
+}
+
+TYPED_TEST(WaitFreeMutant, IsFoundByRandomRunsOfFourProcesses) {
+  const operations_result r = searched<TypeParam>(4, 2, 20'000);
+  EXPECT_FALSE(r.linearizable);
+  EXPECT_FALSE(r.why.empty());
+  EXPECT_EQ(r.schedule, searched<TypeParam>(4, 2, 20'000).schedule) << "the same seed makes the same runs";
+}
+
+TEST(RandomRuns, FindNothingWrongWithEightProcesses) {
+  const operations_result r = searched<herlihy93_rules>(8, 1, 100);
+  EXPECT_TRUE(r.linearizable);
+  EXPECT_EQ(r.histories, 100U);
+  EXPECT_FALSE(r.complete);
+}
+
 TEST(Exploration, RefusesWhatItCannotHold) {
   program endless(make_model<wait_free_operations<pair>>(2, 2), 2, 2, {.passages = 0, .wrong = {}});
   EXPECT_THROW(explore_operations(endless, {specification<pair>(), 10, {}}), std::invalid_argument);

@@ -80,7 +80,7 @@ DIALECT_ALLOWED = ("docs/glossary.md", "docs/decisions/", "CHANGELOG.md", "tests
 # Headers below include/kgate/detail whose names texts are written in (docs/architecture.md): the only ones there that may
 # declare anything outside kgate::detail.
 WRITTEN_IN = {f"include/kgate/detail/{name}.hpp" for name in
-              ("machine", "process", "fixed_array", "weak_register", "waiting/waiting", "machines/native")}
+              ("machine", "process", "fixed_array", "forall", "weak_register", "waiting/waiting", "machines/native")}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")

@@ -20,30 +20,33 @@
 #include <utility>
 
 #include "kgate/algorithms/danek10_registers.hpp"
+#include "kgate/detail/forall.hpp"
 
 namespace kgate::danek10 {
 
-template <class M>
-class bakery {
+template <class M, class Order = ascending>
+class bakery_in_order {
  public:
   using Process = typename M::Process;
   using Private = nothing_private;
 
-  bakery(typename M::Memory& memory, int processes, int)
+  bakery_in_order(typename M::Memory& memory, int processes, int)
       : N(processes),
         Doorway(
             static_cast<std::size_t>(processes),
             [&](std::size_t p) { return Flag(memory, {.name = "Doorway", .home = pid(static_cast<int>(p))}, false); }),
-        Ticket(memory, processes) {}
+        Ticket(memory, processes),
+        order(memory, processes) {}
 
   void acquire(Process& process, Private&) {
     [[maybe_unused]] auto frame = process.frame();
     const int p = process.id().value;
+    const std::uint64_t others = process_set::all_but(p, N).bits();
     Doorway[process.id()].write(process["3"], true);
     ticket T = 0;
-    for (int i = 0; i < N; ++i) {
-      if (i == p) continue;
-      process.live(i, T);
+    for (auto turn = order.first(process, others); turn.more(); turn = order.next(process, turn)) {
+      const int i = turn.member();
+      process.live(turn, T);
       T = std::max(T, Ticket(i).read(process["4"]));
     }
     T = 1 + T;
@@ -52,11 +55,11 @@ class bakery {
     process.live(T);
     Doorway[process.id()].write(process["5"], false);
     process.doorway_end();
-    for (int i = 0; i < N; ++i) {
-      if (i == p) continue;
-      process.live(i, T);
+    for (auto turn = order.first(process, others); turn.more(); turn = order.next(process, turn)) {
+      const int i = turn.member();
+      process.live(turn, T);
       Doorway[pid(i)].await(process["7"], [](bool choosing) { return !choosing; });
-      process.live(i, T);
+      process.live(turn, T);
       Ticket(i).await(process["8"], [&](ticket other) { return other == 0 || std::pair(other, i) >= std::pair(T, p); });
     }
   }
@@ -71,6 +74,10 @@ class bakery {
   const int N;
   fixed_array<Flag> Doorway;
   ticket_registers<M> Ticket;
+  forall<Order> order;
 };
+
+template <class M>
+using bakery = bakery_in_order<M>;
 
 }  // namespace kgate::danek10

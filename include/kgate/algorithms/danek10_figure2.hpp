@@ -31,10 +31,11 @@
 #include <utility>
 
 #include "kgate/algorithms/danek10_registers.hpp"
+#include "kgate/detail/forall.hpp"
 
 namespace kgate::danek10 {
 
-template <class M, bool Fife, bool Resets = false>
+template <class M, bool Fife, bool Resets = false, class Order = ascending>
 class figure2 {
  public:
   using Process = typename M::Process;
@@ -45,45 +46,46 @@ class figure2 {
         k(inside_max),
         Want(memory, "Want", N, infinity),
         Ticket(memory, N),
-        Capture(memory, "Capture", Fife ? N : 1, 0) {}
+        Capture(memory, "Capture", Fife ? N : 1, 0),
+        order(memory, N) {}
 
   void acquire(Process& process, Private&) {
     [[maybe_unused]] auto frame = process.frame();
     const int p = process.id().value;
     const ticket last = Ticket(p).read(process["14t"]);
-    for (int i = 0; i < N; ++i) {
-      if (i == p) continue;
-      process.live(i, last);
+    for (auto turn = order.first(process, others(p)); turn.more(); turn = order.next(process, turn)) {
+      const int i = turn.member();
+      process.live(turn, last);
       Want(p, i).write(process["14"], last);
     }
     ticket T = last;
-    for (int i = 0; i < N; ++i) {
-      if (i == p) continue;
-      process.live(i, T);
+    for (auto turn = order.first(process, others(p)); turn.more(); turn = order.next(process, turn)) {
+      const int i = turn.member();
+      process.live(turn, T);
       T = std::max(T, Ticket(i).read(process["15"]));
     }
     T = 1 + T;
     process.live(T);
     Ticket(p).write(process["15"], T);  // L1
     if constexpr (Fife && Resets) {
-      for (int i = 0; i < N; ++i) {
-        if (i == p) continue;
-        process.live(i, T);
+      for (auto turn = order.first(process, others(p)); turn.more(); turn = order.next(process, turn)) {
+        const int i = turn.member();
+        process.live(turn, T);
         Capture(i, p).write(process["15c"], 0);  // D3
       }
       process.live(T);
     }
     process.doorway_end();
-    for (int i = 0; i < N; ++i) {
-      if (i == p) continue;
-      process.live(i, T);
+    for (auto turn = order.first(process, others(p)); turn.more(); turn = order.next(process, turn)) {
+      const int i = turn.member();
+      process.live(turn, T);
       Want(p, i).write(process["16"], T);
     }
     await_turn(process, p, T);
     if constexpr (Fife) {
-      for (int i = 0; i < N; ++i) {
-        if (i == p) continue;
-        process.live(i, T);
+      for (auto turn = order.first(process, others(p)); turn.more(); turn = order.next(process, turn)) {
+        const int i = turn.member();
+        process.live(turn, T);
         Capture(p, i).write(process["23"], T);
       }
     }
@@ -92,30 +94,33 @@ class figure2 {
   void release(Process& process, Private&) {
     [[maybe_unused]] auto frame = process.frame();
     const int p = process.id().value;
-    for (int i = 0; i < N; ++i) {
-      if (i == p) continue;
-      process.live(i);
+    for (auto turn = order.first(process, others(p)); turn.more(); turn = order.next(process, turn)) {
+      const int i = turn.member();
+      process.live(turn);
       Want(p, i).write(process["25"], infinity);
     }
     if constexpr (Resets) Ticket(p).write(process["25t"], 0);  // D3
   }
 
  private:
+  std::uint64_t others(int p) const { return process_set::all_but(p, N).bits(); }
+
   /// Lines 17-22.
   void await_turn(Process& process, int p, ticket T) {
     bool captured = false;
     process_set predecessor_set = process_set::all_but(p, N);
     const auto waits = [&] { return predecessor_set.size() >= k && !captured; };
     while (waits()) {
-      for (int i = 0; i < N; ++i) {
-        if (!predecessor_set.contains(i)) continue;
-        process.live(i, T, predecessor_set.bits());
+      const std::uint64_t all = predecessor_set.bits();
+      for (auto turn = order.first(process, all); turn.more(); turn = order.next(process, turn)) {
+        const int i = turn.member();
+        process.live(turn, T, predecessor_set.bits());
         if (std::pair(T, p) < std::pair(Want(i, p).read(process["21"]), i)) predecessor_set.remove(i);  // L3
       }
       if constexpr (Fife) {
-        for (int i = 0; i < N; ++i) {
-          if (i == p) continue;
-          process.live(i, T, predecessor_set.bits(), captured);
+        for (auto turn = order.first(process, others(p)); turn.more(); turn = order.next(process, turn)) {
+          const int i = turn.member();
+          process.live(turn, T, predecessor_set.bits(), captured);
           if (T < Capture(i, p).read(process["22"])) captured = true;
         }
       }
@@ -128,6 +133,7 @@ class figure2 {
   pair_registers<M> Want;
   ticket_registers<M> Ticket;
   pair_registers<M> Capture;
+  forall<Order> order;
 };
 
 template <class M>

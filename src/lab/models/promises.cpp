@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lab/checker/properties/check.hpp"
+#include "lab/checker/properties/schedule_search.hpp"
 
 namespace kgate::lab {
 
@@ -26,8 +27,36 @@ std::vector<std::string> promised_properties(const catalog::promises& promise) {
   return all;
 }
 
+std::vector<std::string> searched_promises(const catalog::choice& algorithm) {
+  std::vector<std::string> all;
+  for (std::string& id : promised_properties(algorithm.promise())) {
+    if (id == "bounded-waiting") id += fmt::format(":{}", algorithm.promise().overtakings_max);
+    if (can_be_searched(id)) all.push_back(std::move(id));
+  }
+  return all;
+}
+
+namespace {
+
+/// A bound on the remote references on distributed memory is a promise to wait locally.
+bool waits_locally(const catalog::row& row) {
+  return std::any_of(row.bounds.begin(), row.bounds.end(), [](const catalog::rmr_bound& one) {
+    return one.model == catalog::rmr_model::dsm && one.when == catalog::bound_case::always && one.at != nullptr &&
+           one.at(2, 1, 2) != catalog::unbounded;
+  });
+}
+
+/// All that a row promises.
+std::vector<std::string> promised_by(const catalog::choice& algorithm) {
+  std::vector<std::string> all = promised_properties(algorithm.promise());
+  if (waits_locally(*algorithm.base)) all.emplace_back("local-waiting");
+  return all;
+}
+
+}  // namespace
+
 std::vector<std::string> default_properties(const catalog::choice& algorithm, bool symmetry) {
-  const auto promised = promised_properties(algorithm.promise());
+  const auto promised = promised_by(algorithm);
   std::vector<std::string> chosen;
   for (const property& one : properties()) {
     if (!one.basic && std::find(promised.begin(), promised.end(), one.id) == promised.end()) continue;
@@ -38,7 +67,7 @@ std::vector<std::string> default_properties(const catalog::choice& algorithm, bo
 
 bool is_promised(const catalog::choice& algorithm, std::string_view property, int N, int k, int crashes) {
   const catalog::promises promise = algorithm.promise();
-  const auto all = promised_properties(promise);
+  const auto all = promised_by(algorithm);
   if (std::find(all.begin(), all.end(), property) == all.end()) return false;
   return !find_property(property)->progress || crashes <= catalog::crashes_max(promise, N, k);
 }

@@ -113,12 +113,12 @@ class Defaults(LabTest):
         self.refused(*asked, "--promised", "--property", "fife", says=("--promised", "--property"))
 
     def test_variables_that_grow_without_bound_are_named(self):
-        result = self.lab_json(UNDECIDED, "check", "choi11", "-N", 2, "-k", 1, "--passages", "unlimited", "--memory-max", "40M")
+        result = self.lab_json(UNDECIDED, "check", "choi11-one-update", "-N", 2, "-k", 1, "--passages", "unlimited", "--memory-max", "40M")
         self.assertRegex(result["why"], r"memory limit reached; variable \S+ has taken \d+ values so far")
 
     def test_passages_unlimited(self):
         self.assertEqual(self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", 2, "-k", 1, "--passages", "unlimited")["passages"], 0)
-        result = self.lab_json(UNDECIDED, "check", "choi11", "-N", 2, "-k", 1, "--property", "k-exclusion",
+        result = self.lab_json(UNDECIDED, "check", "choi11-one-update", "-N", 2, "-k", 1, "--property", "k-exclusion",
                                "--passages", "unlimited", "--memory-max", "2M")
         self.assertEqual(verdicts(result), {"k-exclusion": "undecided"})
 
@@ -185,11 +185,19 @@ class TraceFile(LabTest):
         self.assertEqual(done.returncode, lab.FAILED)
         self.assertRegex(done.stderr, r"\Akgate-lab: cannot write '/dev/full': [^\n]+\n\Z")
 
+    def test_who_claims_few_references_on_distributed_memory_waits_locally(self):
+        result = self.lab_json(HOLDS, "check", "am97-chain-dsm", "-N", "3", "-k", "2")
+        self.assertEqual(verdicts(result)["local-waiting"], "holds")
+        result = self.lab_json(VIOLATED, "check", "am97-chain-cc", "-N", "3", "-k", "2", "--property", "local-waiting")
+        self.assertFalse(result["properties"][0]["promised"])
+
     def test_tickets_need_no_limit_on_passages(self):
         limited = self.lab_json(UNDECIDED, "check", "danek10-kfcfs", "-N", "2", "-k", "1", "--property", "starvation-free")
         self.assertEqual(limited["verdict"], "holds-within-passages")
         result = self.lab_json(HOLDS, "check", "danek10-kfcfs", "-N", "2", "-k", "1", "--passages", "unlimited")
         self.assertEqual(verdicts(result), {"k-exclusion": "holds", "deadlock-free": "holds", "starvation-free": "holds"})
+        for algorithm in ("choi11", "kgate", "bakery", "ticket"):
+            self.lab(HOLDS, "check", algorithm, "-N", "2", "-k", "1", "--passages", "unlimited")
         wrong = self.lab_json(VIOLATED, "check", "danek10-kfcfs", "-N", "2", "-k", "1", "--passages", "unlimited", "--mutate", "drop:25")
         self.assertEqual(verdicts(wrong)["starvation-free"], "violated")
 

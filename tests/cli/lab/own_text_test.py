@@ -4,7 +4,9 @@
 import json
 import os
 import shlex
+import signal
 import subprocess
+import time
 
 import lab
 from lab import HOLDS, USAGE, UNDECIDED, VIOLATED, LabTest, verdicts
@@ -96,6 +98,43 @@ class OwnText(LabTest):
         done = self.run_lab("check", "mine.hpp", *SMALL, "--time-max", "1s")
         self.assertEqual(done.returncode, UNDECIDED)
         self.assertIn("loops for ever without an access, before its first access", done.stderr)
+
+    def test_ctrl_c_ends_a_loop_without_an_access(self):
+        self.new(wrong=("if (seen > 0 &&", "for (volatile bool on = true; on;) {\n      }\n      if (seen > 0 &&"))
+        process = subprocess.Popen([lab.PROGRAM, "check", "mine.hpp", *SMALL], cwd=self.folder, env=lab.environment(),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and len(os.listdir(f"/proc/{process.pid}/task")) == 1:  # until it is compiled, and watched
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=lab.SECONDS_MAX)[1]
+        self.assertEqual(process.returncode, UNDECIDED, said)
+        self.assertIn("loops for ever without an access, after label 2", said)
+
+    def test_an_index_out_of_range_is_named(self):
+        self.new(include=('#include "kgate/detail/machine.hpp"', '#include "kgate/detail/fixed_array.hpp"\n#include "kgate/detail/machine.hpp"'),
+                 member=("  typename M::template Var<int> free_;", "  typename M::template Var<int> free_;\n  kgate::fixed_array<typename M::template Var<int>> slot;"),
+                 made=('free_(memory, {.name = "free"}, k) { (void)N; }',
+                       'free_(memory, {.name = "free"}, k), slot(static_cast<std::size_t>(N), [&](std::size_t) {\n'
+                       '      return typename M::template Var<int>(memory, {.name = "slot"}, 0); }) { (void)N; }'),
+                 wrong=('free_.fetch_add(p["4"], 1);', 'free_.fetch_add(p["4"], 1);\n    slot[9].write(p["5"], 1);'))
+        result = self.lab_json(UNDECIDED, "check", "mine.hpp", *SMALL)
+        self.assertRegex(result["why"], "element 9 of an array of 2 variables, at or after label [45]")
+
+    def test_a_variable_that_grows_is_named(self):
+        self.new(member=("  typename M::template Var<int> free_;", "  typename M::template Var<int> free_, count_;"),
+                 made=('free_(memory, {.name = "free"}, k)', 'free_(memory, {.name = "free"}, k), count_(memory, {.name = "count"}, 0)'),
+                 wrong=('free_.fetch_add(p["4"], 1);', 'free_.fetch_add(p["4"], 1);\n    count_.fetch_add(p["5"], 1);'))
+        result = self.lab_json(UNDECIDED, "check", "mine.hpp", *SMALL, "--memory-max", "24M")
+        self.assertIn("variable count has taken", result["why"])
+
+    def test_a_wrong_home_is_found(self):
+        text = (lab.SOURCE / "include/kgate/algorithms/mcs_lock.hpp").read_text()
+        old = '{.name = "locked", .home = pid(static_cast<int>(i))}'
+        self.assertIn(old, text)
+        (self.folder / "mcs_lock.hpp").write_text(text.replace(old, old.replace("int>(i)", "int>(i ^ 1)")))
+        result = self.lab_json(VIOLATED, "check", "mcs_lock.hpp:kgate::mcs_lock", *SMALL, "--property", "local-waiting")
+        self.assertIn("not at home with it", result["properties"][0]["trace"]["what"])
+        self.assertEqual(self.run_lab(*shlex.split(result["properties"][0]["replay"])[1:]).returncode, VIOLATED)
 
     def test_a_wrong_claim_of_symmetry_is_named(self):
         self.new(wrong=("const int seen =", "if (p.id().value == 1) free_.read(p[\"2a\"]);\n      const int seen ="))

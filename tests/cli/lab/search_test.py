@@ -44,6 +44,11 @@ class Search(LabTest):
             (("danek10-kfcfs", "-N", 5, "-k", 2, "--property", "bounded-waiting:0"), "bounded-waiting:0"),
             (("mcs", "-N", 3, "-k", 1, "--property", "bounded-exit"), "bounded-exit"),
             (("danek10-kfcfs", "-N", 5, "-k", 2, "--mutate", "drop:15", "--property", "k-fcfs"), "k-fcfs"),
+            (("flbb79-bank", "-N", 5, "-k", 2, "--property", "l-full"), "l-full"),
+            (("fa-semaphore", "-N", 6, "-k", 2, "--property", "fifo-enabling"), "fifo-enabling"),
+            (("fa-semaphore", "-N", 6, "-k", 2, "--property", "l-queuelike"), "l-queuelike"),
+            (("flbb79-tickets", "-N", 6, "-k", 2, "--mutate", "drop:E", "--property", "kl-deadlock-free"), "kl-deadlock-free"),
+            (("danek10-fife", "-N", 3, "-k", 2, "--passages-each", 1, "--property", "enabled-in-order"), "enabled-in-order"),
         ):
             with self.subTest(arguments):
                 found = self.search(VIOLATED, *arguments)
@@ -77,6 +82,9 @@ class Search(LabTest):
         result = self.search(UNDECIDED, "kgate", "-N", 8, "-k", 3, "--walks", 300)
         self.assertEqual((result["verdict"], result["walks"]), ("undecided", 300))
         self.assertIn("bounded-waiting:0", result["properties"])
+        self.assertEqual(set(result["made_by"]), {"program", "version", "commit", "machine"})
+        for right in (("flbb79-tickets", "l-queuelike"), ("flbb79-tickets", "kl-deadlock-free"), ("afek94-fife", "enabled-in-order")):
+            self.lab(UNDECIDED, "search", right[0], "-N", 3, "-k", 2, "--property", right[1], "--walks", 200, "--passages-each", 2)
         self.assertIn("excludes none", self.lab(UNDECIDED, "search", "danek10-nonatomic", "-N", 3, "-k", 2, "--walks", 50))
 
     def test_the_trace_is_written(self):
@@ -85,7 +93,7 @@ class Search(LabTest):
         self.assertEqual(self.run_lab("replay", "bad.json").returncode, VIOLATED)
 
     def test_mistakes(self):
-        self.refused("search", "kgate", "-N", 3, "-k", 1, "--property", "l-full", says=["l-full", "bounded-waiting:B"])
+        self.refused("search", "kgate", "-N", 3, "-k", 1, "--property", "local-waiting", says=["local-waiting", "bounded-waiting:B"])
         self.refused("search", "kgate", "-N", 3, "-k", 1, "--property", "bounded-waiting", says=["bounded-waiting:B"])
         self.refused("search", "kgate", "-N", 3, "-k", 1, "--walks", "0", says=["--walks"])
         self.refused("search", "kgate", "-N", 3, "-k", 1, "--seed", "x", says=["--seed"])

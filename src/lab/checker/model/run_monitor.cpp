@@ -15,19 +15,20 @@ endless_run_watch::~endless_run_watch() {
 }
 
 void endless_run_watch::watch() {
-  using clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds tick{20};
   std::uint64_t run = 0;
-  clock::time_point since = clock::now();
+  std::chrono::milliseconds since{0};  // in ticks, which do not pass either while the whole program stands still
   while (!over_) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(tick);
     const std::uint64_t begun = of_.begun.load();
     if (begun != run || of_.ended.load() == begun) {
       run = begun;
-      since = clock::now();
+      since = {};
       continue;
     }
+    since += tick;
     const bool hurry = limits_.hurry != nullptr && limits_.hurry->load();
-    if (clock::now() - since < (hurry ? limits_.run_max / 10 : limits_.run_max)) continue;
+    if (since < (hurry ? limits_.run_max / 10 : limits_.run_max)) continue;
     const std::string label = of_.label.load();
     endless_("process " + std::to_string(of_.process.load()) + " loops for ever without an access, " +
              (label.empty() ? "before its first access" : "after label " + label));

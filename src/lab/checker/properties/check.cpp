@@ -120,6 +120,7 @@ void checking::decide(property_result& r) {
   static const std::map<std::string_view, decision> how{{"k-exclusion", &checking::exclusion},
                                                         {"distinct-names", &checking::distinct_names},
                                                         {"invariant", &checking::invariant},
+                                                        {"local-waiting", &checking::local_waiting},
                                                         {"deadlock-free", &checking::deadlock},
                                                         {"starvation-free", &checking::starvation},
                                                         {"bounded-exit", &checking::bounded_exit},

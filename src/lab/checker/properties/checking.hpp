@@ -51,6 +51,9 @@ class checking {
   void exclusion(property_result& r);
   void distinct_names(property_result& r);
   void invariant(property_result& r);
+  void local_waiting(property_result& r);
+  /// A state in which `process` is at `local`, and blocked there if it awaits something; no_state if none.
+  state_id state_at(int process, local_id local);
 
   // Progress.
   void deadlock(property_result& r);

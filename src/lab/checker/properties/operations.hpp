@@ -48,4 +48,19 @@ struct operations_result {
 /// or not; since every prefix of every run is looked at, every stall of any processes at any points is among them.
 operations_result explore_operations(program& p, const operations_request& request);
 
+struct operations_walks {
+  sequential_specification object;
+  std::uint64_t walks = 1000;
+  std::uint32_t seed = 1;
+};
+
+/// Random runs instead of all, for more processes and operations: they can show that the object is not linearizable, by
+/// a schedule that was made short, and nothing else. `histories` is how many runs were made. A process that is put to
+/// sleep for long has crashed as far as the others can tell.
+operations_result search_operations(program& p, const operations_walks& request);
+
+/// Whether the results of the operations can be explained wherever one ends in this schedule: a replay of what a search
+/// found.
+bool is_explicable(program& p, const sequential_specification& object, const std::vector<int>& schedule);
+
 }  // namespace kgate::lab

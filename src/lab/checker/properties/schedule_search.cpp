@@ -7,6 +7,7 @@
 #include <random>
 
 #include "lab/checker/properties/watched_run.hpp"
+#include "lab/checker/trace/fairness_trace.hpp"
 
 namespace kgate::lab {
 
@@ -201,10 +202,17 @@ class shortening {
 }  // namespace
 
 std::span<const std::string_view> searched_properties() {
-  static constexpr std::string_view all[] = {"k-exclusion",  "deadlock-free", "starvation-free",
-                                             "bounded-exit", "invariant",     "distinct-names",
-                                             "k-fcfs",       "fife",          "bounded-waiting:B"};
+  static constexpr std::string_view all[] = {"k-exclusion",      "deadlock-free",    "starvation-free", "bounded-exit",
+                                             "invariant",        "distinct-names",   "k-fcfs",          "fife",
+                                             "enabled-in-order", "l-full",           "l-queuelike",     "fifo-enabling",
+                                             "kl-deadlock-free", "bounded-waiting:B"};
   return all;
+}
+
+bool can_be_searched(const std::string& id) {
+  if (overtakings_allowed(id)) return true;
+  const auto all = searched_properties();
+  return std::find(all.begin(), all.end(), id) != all.end() && id.find(':') == std::string::npos;
 }
 
 search_result search_schedules(program& p, const program_name& of, const search_options& options) {

@@ -26,6 +26,9 @@ namespace kgate::lab {
 /// The properties that can be searched for; bounded-waiting is written with its bound, as bounded-waiting:2.
 std::span<const std::string_view> searched_properties();
 
+/// Whether `id` is one of them, with its bound if it needs one.
+bool can_be_searched(const std::string& id);
+
 struct search_options {
   std::vector<std::string> properties;
   int crashes = 0;

@@ -33,7 +33,11 @@ class reduced_program {
     for (int v = 0; v < program_.variables(); ++v) {
       const std::string& name = program_.variable(v).name;
       const std::string base = name.substr(0, name.find_first_of(".["));
-      holds_ticket_.push_back(std::find(rule.variables.begin(), rule.variables.end(), base) != rule.variables.end());
+      const auto among = [&](const std::vector<std::string_view>& names) {
+        return std::find(names.begin(), names.end(), base) != names.end();
+      };
+      counts_rounds_.push_back(among(rule.rounds));
+      holds_ticket_.push_back(among(rule.variables) || counts_rounds_.back());
     }
   }
 
@@ -68,7 +72,7 @@ class reduced_program {
     std::uint64_t before = 0, last = 0;
     bool first = true;
     for (auto& [ticket, becomes] : shift_) {
-      becomes = first ? 0 : last + std::min(ticket - before, rule_.window);
+      becomes = first ? ticket % rule_.places : last + shortened(ticket - before);
       first = false;
       before = ticket;
       last = becomes;
@@ -98,21 +102,37 @@ class reduced_program {
   }
 
  private:
+  /// By multiples of the places, until it is no longer than the window.
+  std::uint64_t shortened(std::uint64_t gap) const {
+    if (gap <= rule_.window) return gap;
+    return gap - (gap - rule_.window + rule_.places - 1) / rule_.places * rule_.places;
+  }
+  /// The number that a variable holds; none if it holds something else.
+  std::optional<std::uint64_t> number(int v, code c) const {
+    const std::string& bytes = program_.variable(v).values.bytes(c);
+    if (bytes.size() == sizeof(std::uint64_t)) return from_bytes<std::uint64_t>(bytes);
+    if (bytes.size() == sizeof(std::uint32_t)) return from_bytes<std::uint32_t>(bytes);
+    return std::nullopt;
+  }
+  std::uint64_t unit(int v) const { return counts_rounds_[static_cast<std::size_t>(v)] ? rule_.places : 1; }
   std::optional<std::uint64_t> ticket(int v, code c) const {
     if (v < 0 || !holds_ticket_[static_cast<std::size_t>(v)]) return std::nullopt;
-    const std::string& bytes = program_.variable(v).values.bytes(c);
-    if (bytes.size() != sizeof(std::uint64_t)) return std::nullopt;
-    const auto value = from_bytes<std::uint64_t>(bytes);
-    if (std::find(rule_.no_tickets.begin(), rule_.no_tickets.end(), value) != rule_.no_tickets.end())
+    const auto value = number(v, c);
+    if (!value || std::find(rule_.no_tickets.begin(), rule_.no_tickets.end(), *value) != rule_.no_tickets.end())
       return std::nullopt;
-    return value;
+    return (*value >> rule_.low_bits) * unit(v);
   }
   void note(int v, code c) {
     if (const auto value = ticket(v, c)) shift_.try_emplace(*value, 0);
   }
   code shifted(int v, code c) {
     const auto value = ticket(v, c);
-    return value ? memory_.at(v).values.intern(to_bytes(shift_.at(*value))) : c;
+    if (!value) return c;
+    const std::uint64_t low = *number(v, c) & ((std::uint64_t{1} << rule_.low_bits) - 1);
+    const std::uint64_t all = shift_.at(*value) / unit(v) << rule_.low_bits | low;
+    value_table& values = memory_.at(v).values;
+    return values.intern(values.bytes(c).size() == sizeof all ? to_bytes(all)
+                                                              : to_bytes(static_cast<std::uint32_t>(all)));
   }
   /// Where the process stands if all it has observed in its passage were shifted.
   local_id shifted_local(int p, local_id s) {
@@ -128,7 +148,7 @@ class reduced_program {
   checker_machine::Memory& memory_;
   const ticket_rule rule_;
   program program_;
-  std::vector<bool> holds_ticket_;
+  std::vector<bool> holds_ticket_, counts_rounds_;
   std::map<std::uint64_t, std::uint64_t> shift_;  // the tickets of the state that is reduced, and what they become
 };
 
@@ -233,8 +253,7 @@ class shifted_search {
       for (state s = 0; s < states_.size(); ++s) {
         int inside = 0;
         for (int p = 0; p < N_; ++p) inside += where(s, p) == region::critical ? 1 : 0;
-        if (inside > request_.of.k)
-          return violated(r, s, fmt::format("more than {} processes are inside", request_.of.k), true);
+        if (inside > request_.of.k) return violated(r, s, too_many_inside(request_.of.k), true);
       }
     }
     if (!complete) {

@@ -69,13 +69,15 @@ trace stuck_wait(program& p, const program_name& of, const std::string& property
     int round = stuck_round(p, q, end.locals[static_cast<std::size_t>(q)],
                             [&](int v) { return end.values[static_cast<std::size_t>(v)]; });
     if (round == 0) {
-      t.crashed.push_back(q);
+      if (property != "kl-deadlock-free" || w.local(q).where != region::critical) t.crashed.push_back(q);
       continue;
     }
     if (t.victim < 0) t.victim = q;
     for (; round > 0; --round) t.schedule.push_back(q);
   }
-  t.what = "process " + std::to_string(t.victim) + " stays in its entry for ever";
+  t.what = property == "kl-deadlock-free"
+               ? "nobody changes regions any more although a place is neither taken nor allocated"
+               : "process " + std::to_string(t.victim) + " stays in its entry for ever";
   if (property != "starvation-free") t.victim = -1;
   return t;
 }

@@ -30,10 +30,19 @@ watched_properties watched_properties::of(const std::vector<std::string>& ids, i
       continue;
     }
     const std::pair<const char*, bool watched_properties::*> known[] = {
-        {"k-exclusion", &watched_properties::k_exclusion}, {"distinct-names", &watched_properties::names},
-        {"invariant", &watched_properties::invariant},     {"bounded-exit", &watched_properties::bounded_exit},
-        {"k-fcfs", &watched_properties::k_fcfs},           {"fife", &watched_properties::fife},
-        {"deadlock-free", &watched_properties::deadlock},  {"starvation-free", &watched_properties::starvation}};
+        {"k-exclusion", &watched_properties::k_exclusion},
+        {"distinct-names", &watched_properties::names},
+        {"invariant", &watched_properties::invariant},
+        {"bounded-exit", &watched_properties::bounded_exit},
+        {"k-fcfs", &watched_properties::k_fcfs},
+        {"fife", &watched_properties::fife},
+        {"deadlock-free", &watched_properties::deadlock},
+        {"starvation-free", &watched_properties::starvation},
+        {"l-full", &watched_properties::full},
+        {"l-queuelike", &watched_properties::queuelike},
+        {"fifo-enabling", &watched_properties::fifo_enabling},
+        {"enabled-in-order", &watched_properties::enabled_in_order},
+        {"kl-deadlock-free", &watched_properties::group_deadlock}};
     bool found = false;
     for (const auto& [name, member] : known)
       if (id == name) found = what.*member = true;
@@ -48,7 +57,8 @@ watched_run::watched_run(program& p, const watched_properties& what)
       at_{std::vector<code>(static_cast<std::size_t>(p.variables()), 0),
           std::vector<local_id>(static_cast<std::size_t>(p.N()), 0)},
       first_(static_cast<std::size_t>(p.N()), 0),
-      overtakings_(static_cast<std::size_t>(p.N()), std::vector<int>(static_cast<std::size_t>(p.N()), 0)) {}
+      overtakings_(static_cast<std::size_t>(p.N()), std::vector<int>(static_cast<std::size_t>(p.N()), 0)),
+      later_(static_cast<std::size_t>(p.N()), 0) {}
 
 code watched_run::seen(const position& at, int p, int choice) const {
   const local_state& here = program_.local(p, at.locals[static_cast<std::size_t>(p)]);
@@ -164,6 +174,8 @@ std::optional<seen_violation> watched_run::step(int entry, bool look_for_stalls_
     first_[static_cast<std::size_t>(q)] = first;
   }
   const bool writes = look(at_, q, scheduled_choice(entry)).writes;
+  const position earlier = what_.judges_arrivals() ? at_ : position{};
+  const bool passed = past_doorway(q);
   move(at_, q, scheduled_choice(entry));
   const region now = local(q).where;
   if (!past_doorway(q)) {
@@ -185,33 +197,46 @@ std::optional<seen_violation> watched_run::step(int entry, bool look_for_stalls_
         return seen_violation{"bounded-exit", p};
   if ((overtaken_ | too_often_) != 0 && (writes || now != before || look_for_stalls_always))
     if (auto found = kept_out()) return found;
+  if (auto found = about_enabling(q, earlier, now != before || past_doorway(q) != passed)) return found;
   const bool ends = before != region::remainder && now == region::remainder;
   if ((what_.deadlock || what_.starvation) && (ends || look_for_stalls_always)) return stalled();
   return std::nullopt;
 }
 
 trace trace_of(program& p, const program_name& of, std::vector<int> schedule, const seen_violation& seen) {
-  if (seen.property == "starvation-free" || seen.property == "deadlock-free")
+  if (seen.property == "starvation-free" || seen.property == "deadlock-free" || seen.property == "kl-deadlock-free")
     return stuck_wait(p, of, seen.property, std::move(schedule));
   trace t;
   t.of = of;
   t.property = seen.property;
   t.victim = seen.victim;
   t.schedule = std::move(schedule);
-  if (seen.property == "fife" || overtakings_allowed(seen.property)) {
+  if (seen.property == "fife" || seen.property == "enabled-in-order" || overtakings_allowed(seen.property)) {
     t.loop = static_cast<int>(t.schedule.size() + seen.loop);
     t.schedule.insert(t.schedule.end(), seen.own_steps.begin(), seen.own_steps.end());
-    t.what = fmt::format("process {} is overtaken and can be kept out for ever", seen.victim);
+    t.what = fmt::format(
+        "process {} {} and can be kept out for ever", seen.victim,
+        seen.property == "enabled-in-order" ? "waits while one that started later is enabled" : "is overtaken");
   } else if (seen.property == "bounded-exit") {
     t.what = fmt::format("process {} waits in its exit", seen.victim);
   } else if (seen.property == "k-exclusion") {
-    t.what = fmt::format("more than {} processes are inside", p.k());
+    t.what = too_many_inside(p.k());
   } else if (seen.property == "distinct-names") {
     t.what = "two processes inside hold the same name, or one not below k";
   } else if (seen.property == "k-fcfs") {
+    t.what = p.k() == 1 ? fmt::format("process {} started after another was past its doorway and got inside before it",
+                                      scheduled_process(t.schedule.back()))
+                        : fmt::format(
+                              "process {} started after {} others were past their doorways and got inside "
+                              "before any of them",
+                              scheduled_process(t.schedule.back()), p.k());
+  } else if (seen.victim >= 0) {
+    t.what = fmt::format("process {} arrives and enters while process {} waits and is not enabled",
+                         scheduled_process(t.schedule.back()), seen.victim);
+  } else if (seen.property == "l-full" || seen.property == "l-queuelike") {
     t.what =
-        fmt::format("process {} started after {} others were past their doorways and got inside before any of them",
-                    scheduled_process(t.schedule.back()), p.k());
+        "fewer processes are enabled than there are free places and processes in their entry, or the exit takes "
+        "more than one step";
   } else {
     t.what = "what is written beside the text as its invariant is not true";
   }

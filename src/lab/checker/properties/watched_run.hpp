@@ -18,10 +18,13 @@ struct watched_properties {
   bool k_exclusion = false, names = false, invariant = false, bounded_exit = false;
   bool k_fcfs = false, fife = false;
   bool deadlock = false, starvation = false;
+  bool enabled_in_order = false, fifo_enabling = false, full = false, queuelike = false, group_deadlock = false;
   int overtakings_max = -1;  ///< of bounded-waiting; -1: not watched
   int crashes = 0;
 
   bool judges_enabling() const { return fife || overtakings_max >= 0; }
+  bool judges_full() const { return full || queuelike; }
+  bool judges_arrivals() const { return fifo_enabling || queuelike; }
 
   /// Throws std::invalid_argument for a property that cannot be searched for.
   static watched_properties of(const std::vector<std::string>& ids, int crashes);
@@ -55,10 +58,7 @@ class watched_run {
   process_set overtaken() const { return overtaken_; }
 
  private:
-  struct position {
-    std::vector<code> values;
-    std::vector<local_id> locals;
-  };
+  using position = walker::position;
 
   code seen(const position& at, int p, int choice) const;
   transition look(const position& at, int p, int choice) {
@@ -68,6 +68,11 @@ class watched_run {
   bool past_doorway(int p) const { return local(p).where == region::entry && local(p).waiting; }
   std::optional<seen_violation> entered(int q);
   std::optional<seen_violation> kept_out();
+  /// The last step led from `before` here; what it shows of the properties that speak of being enabled.
+  std::optional<seen_violation> about_enabling(int q, const position& before, bool changed);
+  std::optional<seen_violation> overtakes(int q, const position& before);
+  std::optional<seen_violation> enabled_too_early(int q);
+  std::optional<seen_violation> group_stalled();
   /// Its own steps, if they lead it round for ever.
   std::optional<seen_violation> waits_alone(int p, const std::string& property);
 
@@ -78,6 +83,8 @@ class watched_run {
   process_set overtaken_ = 0;                  ///< by somebody that started later and got inside
   process_set too_often_ = 0;                  ///< overtaken more often than allowed by one process
   std::vector<std::vector<int>> overtakings_;  ///< [p][q]: of p by q
+  std::vector<process_set> later_;  ///< [p]: were in their remainder while p is in its entry, not inside since
+  int proofs_left_ = 4;             ///< looks at all that may follow, which are long
 };
 
 /// The run as a trace of the violation that its end shows.

@@ -137,7 +137,8 @@ std::string judge_kfcfs(const trace& t, program& p) {
   if (!wrong.empty()) return wrong;
   if (!last_enters) return "the last step does not enter";
   if (first < static_cast<std::size_t>(p.k()))
-    return fmt::format("only {} processes that came first are still waiting", first);
+    return first == 1 ? "only 1 process that came first is still waiting"
+                      : fmt::format("only {} processes that came first are still waiting", first);
   return "";
 }
 
@@ -154,7 +155,7 @@ std::string judge_waiting_bound(const trace& t, program& p, int allowed) {
       if (first == t.victim) ++overtakings[static_cast<std::size_t>(r.process)];
   });
   if (!wrong.empty() || *std::max_element(overtakings.begin(), overtakings.end()) > allowed) return wrong;
-  return fmt::format("nobody overtakes process {} more than {} times", t.victim, allowed);
+  return fmt::format("nobody overtakes process {} more than {} {}", t.victim, allowed, allowed == 1 ? "time" : "times");
 }
 
 /// Somebody gets in during the loop and the victim, never enabled, stays in its entry. Being enabled lasts, so it is

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "lab/checker/properties/formula.hpp"
+#include "lab/checker/trace/able.hpp"
 #include "lab/checker/trace/fairness_trace.hpp"
 #include "lab/checker/trace/formula_trace.hpp"
 
@@ -55,7 +56,20 @@ int inside(const walker& w, int N) {
 bool is_crashed(const trace& t, int p) { return std::find(t.crashed.begin(), t.crashed.end(), p) != t.crashed.end(); }
 
 /// A process that owes a step: alive, outside its remainder, able to move.
-bool obliged(walker& w, const trace& t, int p) { return !is_crashed(t, p) && w.outside(p) && w.can_move(p); }
+bool obliged(walker& w, const trace& t, int p) {
+  // Of (k,l)-deadlocks those inside need not leave.
+  if (t.property == "kl-deadlock-free" && w.local(p).where == region::critical) return false;
+  return !is_crashed(t, p) && w.outside(p) && w.can_move(p);
+}
+
+/// How many places a look at what may follow visits.
+constexpr std::size_t places_max = 20'000;
+
+/// Of a (k,l)-deadlock. Which places are allocated depends on all that may follow; a run can only show the rest.
+std::string judge_places(walker& w) {
+  const place_in_run here(w.source(), w.here());
+  return here.enabled_wanted() > 0 || here.leaving() ? "" : "no place is free, or nobody wants one";
+}
 
 std::string judge_end(const trace& t, walker& w, int N, int k) {
   if (t.property == "invariant")
@@ -77,27 +91,61 @@ std::string judge_end(const trace& t, walker& w, int N, int k) {
                        (w.local(t.victim).where == region::exit || w.local(t.victim).where == region::critical);
     return stuck ? "" : "the process is not blocked in its exit at the end";
   }
-  if (t.property == "deadlock-free" || t.property == "starvation-free") {
+  if (t.property == "local-waiting") {
+    if (t.victim < 0) return "a violation of local-waiting needs a victim";
+    const local_state& at = w.local(t.victim);
+    const bool elsewhere = at.variable >= 0 && w.source().variable(at.variable).home != pid(t.victim);
+    return elsewhere && (at.where == region::entry || at.where == region::exit)
+               ? ""
+               : "the process is at no variable of another's home at the end";
+  }
+  if (t.property == "deadlock-free" || t.property == "starvation-free" || t.property == "kl-deadlock-free") {
     bool waiting = false;
     for (int p = 0; p < N; ++p) {
       if (obliged(w, t, p)) return fmt::format("process {} can still move at the end", p);
       waiting |= !is_crashed(t, p) && w.local(p).where == region::entry && (t.victim < 0 || t.victim == p);
     }
-    return waiting ? "" : "no live process waits in its entry at the end";
+    if (!waiting) return "no live process waits in its entry at the end";
+    return t.property == "kl-deadlock-free" ? judge_places(w) : "";
   }
-  // Whether the victim is enabled depends on all that may follow; a run can only show the rest.
-  if (t.property == "fifo-enabling" || t.property == "l-full" || t.property == "l-queuelike")
-    return t.victim < 0 || w.local(t.victim).where == region::entry
-               ? ""
-               : "the overtaken process is not in its entry at the end";
+  if (t.property == "l-full" || t.property == "l-queuelike") {
+    place_in_run end(w.source(), w.here());
+    if (t.property == "l-queuelike" && end.leaving()) return "";
+    return end.enabled_max(places_max) != end.enabled_wanted() ? "" : "as many are enabled at the end as should be";
+  }
   return fmt::format("a finite run cannot show that '{}' is violated", t.property);
+}
+
+/// Somebody who was in its remainder while the victim was in its entry enters by the last step, before which the victim
+/// was not enabled.
+std::string judge_arrival(const trace& t, program& p) {
+  walker w(p);
+  std::vector<bool> later(static_cast<std::size_t>(p.N()), false);
+  bool overtakes = false, not_enabled = false;
+  for (std::size_t i = 0; i < t.schedule.size(); ++i) {
+    if (std::string wrong = cannot_step(t.schedule[i], w, i); !wrong.empty()) return wrong;
+    const int q = scheduled_process(t.schedule[i]);
+    if (i + 1 == t.schedule.size()) not_enabled = place_in_run(p, w.here()).shown_not_enabled(t.victim, places_max);
+    const bool waited = w.local(t.victim).where == region::entry;
+    const step_record r = w.step(q, scheduled_choice(t.schedule[i]));
+    overtakes = waited && q != t.victim && later[static_cast<std::size_t>(q)] && r.after == region::critical &&
+                r.before != region::critical;
+    if (r.after == region::critical) later[static_cast<std::size_t>(q)] = false;
+    for (int other = 0; other < p.N(); ++other)
+      if (w.local(t.victim).where != region::entry)
+        later[static_cast<std::size_t>(other)] = false;
+      else if (!w.outside(other))
+        later[static_cast<std::size_t>(other)] = true;
+  }
+  if (!overtakes) return fmt::format("nobody who arrived while process {} waited enters by the last step", t.victim);
+  return not_enabled ? "" : fmt::format("process {} may be enabled when it is overtaken", t.victim);
 }
 
 /// Follows the loop once and judges it: closed, fair, and bad all the way round.
 std::string judge_loop(const trace& t, walker& w, int N) {
   const walker::position start = w.here();
   std::vector<bool> settled(static_cast<std::size_t>(N), false);
-  bool entered = false, victim_steps = false;
+  bool entered = false, victim_steps = false, changed = false;
   bool entry_all_along = true, exit_all_along = true;
   const auto look = [&] {
     for (int p = 0; p < N; ++p)
@@ -118,6 +166,7 @@ std::string judge_loop(const trace& t, walker& w, int N) {
     if (std::string wrong = cannot_step(t.schedule[i], w, i); !wrong.empty()) return wrong;
     const step_record r = w.step(p, scheduled_choice(t.schedule[i]));
     entered |= r.after == region::critical && r.before != region::critical;
+    changed |= r.after != r.before;
     victim_steps |= p == t.victim;
     settled[p] = true;
     look();
@@ -129,10 +178,15 @@ std::string judge_loop(const trace& t, walker& w, int N) {
     if (!settled[p]) return fmt::format("the loop is unfair: process {} could always move and never does", p);
   if (!entry_all_along) return "no process stays in its entry all along the loop";
   if (t.property == "deadlock-free" && entered) return "somebody enters in the loop";
+  if (t.property == "kl-deadlock-free") return changed ? "somebody changes its region in the loop" : judge_places(w);
   return "";
 }
 
 }  // namespace
+
+std::string too_many_inside(int k) {
+  return fmt::format("more than {} inside", k == 1 ? "1 process is" : fmt::format("{} processes are", k));
+}
 
 std::string schedule_text(const std::vector<int>& schedule) {
   std::string text;
@@ -306,6 +360,7 @@ std::string validate(const trace& t, program& p) {
     if (t.schedule[i] < 0 || scheduled_process(t.schedule[i]) >= N)
       return fmt::format("step {}: process {} does not exist: N = {}", i + 1, scheduled_process(t.schedule[i]), N);
   if (is_fairness(t.property)) return judge_fairness(t, p);
+  if (t.victim >= 0 && (t.property == "fifo-enabling" || t.property == "l-queuelike")) return judge_arrival(t, p);
   if (const auto formula = parse_formula_property(t.property)) return judge_formula(t, *formula, p);
   walker w(p);
   for (std::size_t i = 0; i < stem; ++i) {

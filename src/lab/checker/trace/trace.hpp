@@ -35,6 +35,9 @@ struct trace {
   std::string replay_command() const;
 };
 
+/// "more than 1 process is inside".
+std::string too_many_inside(int k);
+
 /// A schedule as 0,1x3,2?4: process 0, three steps of process 1, process 2 with the fourth other value that it can read
 /// there.
 std::string schedule_text(const std::vector<int>& schedule);

@@ -103,7 +103,7 @@ int passages_of(const command_options& a, plan& p) {
   p.notes.push_back(fmt::format(
       "the variables of {} are unbounded: one passage of each process was explored; --passages M explores more{}",
       p.of.algorithm.id(),
-      lab::ticket_rule_of(p.of.algorithm.id()) == nullptr ? "" : ", --passages unlimited decides progress"));
+      lab::ticket_rule_of(p.of.algorithm.id(), p.of.N, p.of.k) ? ", --passages unlimited decides progress" : ""));
   return 1;
 }
 
@@ -168,12 +168,12 @@ bool by_shifting(std::string_view property) {
 }
 
 /// The rule by which tickets are reduced, if nothing is asked for that only the other search can do.
-const lab::ticket_rule* shifting_rule(const command_options& a, plan& p) {
+std::optional<lab::ticket_rule> shifting_rule(const command_options& a, plan& p) {
   const lab::check_request& r = p.request;
-  const lab::ticket_rule* rule = lab::ticket_rule_of(p.of.algorithm.id());
-  if (rule == nullptr || r.of.passages > 0 || r.of.safe_registers || r.symmetry || r.contention > 0 || a.graph ||
+  const std::optional<lab::ticket_rule> rule = lab::ticket_rule_of(p.of.algorithm.id(), p.of.N, p.of.k);
+  if (!rule || r.of.passages > 0 || r.of.safe_registers || r.symmetry || r.contention > 0 || a.graph ||
       a.forget_nothing)
-    return nullptr;
+    return std::nullopt;
   if (a.properties.empty() && a.formulas.empty()) {
     p.request.properties.erase(std::remove_if(p.request.properties.begin(), p.request.properties.end(),
                                               [](const std::string& one) { return !by_shifting(one); }),
@@ -181,7 +181,7 @@ const lab::ticket_rule* shifting_rule(const command_options& a, plan& p) {
     p.notes.emplace_back("without a limit on passages the order of entering is not checked");
   }
   const bool all = std::all_of(r.properties.begin(), r.properties.end(), by_shifting);
-  return all && !r.properties.empty() ? rule : nullptr;
+  return all && !r.properties.empty() ? rule : std::nullopt;
 }
 
 lab::check_result carry_out_shifted(const lab::ticket_rule& rule, plan& p) {
@@ -430,8 +430,8 @@ exit_code run(const command_options& a) {
   lab::program& program = *made;
   if (program.has_invariant() && a.properties.empty() && a.formulas.empty() && !p.request.symmetry)
     p.request.properties.emplace_back("invariant");
-  const lab::ticket_rule* rule = shifting_rule(a, p);
-  const lab::check_result result = rule != nullptr ? carry_out_shifted(*rule, p) : carry_out(program, p);
+  const std::optional<lab::ticket_rule> rule = shifting_rule(a, p);
+  const lab::check_result result = rule ? carry_out_shifted(*rule, p) : carry_out(program, p);
   print(a.json ? machine_form(p, result, program).dump(2) + "\n" : human(p, result, program));
   if (graph_file && result.complete) {
     lab::explore_options all;

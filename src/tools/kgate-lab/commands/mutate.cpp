@@ -15,6 +15,7 @@
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
+#include "tools/kgate-lab/output/provenance.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 #include "tools/kgate-lab/text_mutants/text_mutants.hpp"
@@ -24,7 +25,8 @@ namespace kgate::tool {
 
 namespace {
 
-constexpr int passages_default = 1;  ///< of algorithms with unbounded variables
+constexpr int passages_default = 1;                           ///< of algorithms with unbounded variables
+constexpr std::uint64_t memory_max = std::uint64_t{1} << 30;  ///< for one mutant
 
 struct command_options {
   std::string algorithm, N, k, passages, time_max = "20s", sample, seed = "1";
@@ -51,7 +53,7 @@ lab::check_result check(const instance& of, const std::vector<lab::mutation>& wr
   request.properties = lab::promised_properties(of.algorithm.promise());
   request.crashes = std::min(catalog::crashes_max(of.algorithm.promise(), of.N, of.k), of.k - 1);
   request.limits.interrupted = &catch_interrupts();
-  request.limits.memory_max = std::uint64_t{1} << 30;
+  request.limits.memory_max = memory_max;
   request.limits.seconds_max = parse_duration("--time-max", a.time_max);
   try {
     const watched_program program(of, request.of, request.limits.seconds_max);
@@ -155,10 +157,24 @@ exit_code code_of(const std::vector<Mutant>& mutants) {
 /// What both kinds of mutants have in their JSON.
 template <class Mutant>
 nlohmann::json counts_of(const std::vector<Mutant>& mutants, std::size_t made, const command_options& a) {
-  nlohmann::json j{{"made", made}, {"judged", mutants.size()}, {"mutants", nlohmann::json::array()}};
+  nlohmann::json j{{"made", made},
+                   {"judged", mutants.size()},
+                   {"mutants", nlohmann::json::array()},
+                   {"time_max", parse_duration("--time-max", a.time_max)},
+                   {"memory_max", memory_max},
+                   {"made_by", provenance()}};
   if (!a.sample.empty()) j["seed"] = parse_number("--seed", a.seed, 0, 1'000'000'000);
   for (const fate f : {fate::killed, fate::survived, fate::undecided}) j[word(f)] = count(mutants, f);
   return j;
+}
+
+/// Version, limits of each mutant, machine.
+std::string made_by(const command_options& a) {
+  lab::run_limits limits;
+  limits.memory_max = memory_max;
+  limits.seconds_max = parse_duration("--time-max", a.time_max);
+  const int seed = parse_number("--seed", a.seed, 0, 1'000'000'000);
+  return wrapped(fmt::format("by {}", provenance_text(limits, static_cast<std::uint64_t>(seed))), 3, 79) + "\n";
 }
 
 template <class Mutant>
@@ -168,10 +184,13 @@ std::string heading(const std::vector<Mutant>& mutants) {
 }
 
 void check_size(const text_target& of, const command_options& a) {
-  if ((!a.N.empty() && a.N != std::to_string(of.N)) || (!a.k.empty() && a.k != std::to_string(of.k)) ||
+  const text_size& first = of.sizes.front();
+  if ((!a.N.empty() && a.N != std::to_string(first.N)) || (!a.k.empty() && a.k != std::to_string(first.k)) ||
       !a.passages.empty())
     throw usage_error(
-        fmt::format("the texts of {} are judged at N = {} k = {}; leave -N, -k and --passages out", of.id, of.N, of.k));
+        fmt::format("the texts of {} are judged at sizes of their own, first N = {} k = {}; leave -N, -k "
+                    "and --passages out",
+                    of.id, first.N, first.k));
 }
 
 /// The mutants of the texts that belong to the row, or of all.
@@ -204,8 +223,9 @@ exit_code run_texts(const command_options& a) {
     nlohmann::json j = counts_of(judged, made, a);
     for (const text_mutant& m : judged)
       j["mutants"].push_back({{"algorithm", m.of->id},
-                              {"N", m.of->N},
-                              {"k", m.of->k},
+                              {"N", m.at.N},
+                              {"k", m.at.k},
+                              {"passages", m.at.passages},
                               {"header", m.of->header},
                               {"kind", m.kind},
                               {"change", m.change},
@@ -219,7 +239,7 @@ exit_code run_texts(const command_options& a) {
     if (m.is != fate::killed)
       text += fmt::format("  {} {} ({}{}{})\n    {}\n", m.of->header, word(m.is), m.kind, m.why.empty() ? "" : ", ",
                           m.why, m.change);
-  print(text);
+  print(text + made_by(a));
   return code_of(judged);
 }
 
@@ -263,7 +283,7 @@ exit_code run(const command_options& a) {
   for (const mutant& m : mutants)
     if (m.is != fate::killed)
       rows.add({fmt::format("{} N={} k={}", m.of.algorithm.id(), m.of.N, m.of.k), m.wrong.text(), word(m.is), m.why});
-  print(heading(mutants) + rows.text("  "));
+  print(heading(mutants) + rows.text("  ") + made_by(a));
   return code_of(mutants);
 }
 

@@ -16,6 +16,7 @@
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
 #include "tools/kgate-lab/output/output_file.hpp"
+#include "tools/kgate-lab/output/provenance.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 #include "tools/kgate-lab/watched_program.hpp"
@@ -38,26 +39,10 @@ struct command_options {
   bool json = false;
 };
 
-bool can_be_searched(const std::string& id) {
-  if (lab::overtakings_allowed(id)) return true;
-  const auto all = lab::searched_properties();
-  return std::find(all.begin(), all.end(), id) != all.end() && id.find(':') == std::string::npos;
-}
-
 std::string searched(const std::string& id) {
-  if (can_be_searched(id)) return id;
+  if (lab::can_be_searched(id)) return id;
   throw usage_error(
       fmt::format("'{}' cannot be searched for; allowed are {}", id, fmt::join(lab::searched_properties(), ", ")));
-}
-
-/// What the algorithm promises, as far as it can be searched for.
-std::vector<std::string> promised(const catalog::choice& algorithm) {
-  std::vector<std::string> all;
-  for (std::string& id : lab::promised_properties(algorithm.promise())) {
-    if (id == "bounded-waiting") id += fmt::format(":{}", algorithm.promise().overtakings_max);
-    if (can_be_searched(id)) all.push_back(std::move(id));
-  }
-  return all;
 }
 
 struct plan {
@@ -75,7 +60,7 @@ plan make_plan(const command_options& a) {
   if (a.passages_each) p.name.passages = parse_number("--passages-each", *a.passages_each, 1, passages_max);
   for (const std::string& text : a.mutations) p.name.wrong.push_back(parse_mutation(p.of.algorithm, text));
   for (const std::string& id : a.properties) p.options.properties.push_back(searched(id));
-  if (p.options.properties.empty()) p.options.properties = promised(p.of.algorithm);
+  if (p.options.properties.empty()) p.options.properties = lab::searched_promises(p.of.algorithm);
   if (p.options.properties.empty())
     throw usage_error(fmt::format("{} promises nothing that can be searched for; say --property", a.algorithm));
   p.options.crashes = a.crashes ? parse_number("--crashes", *a.crashes, 0, p.of.N)
@@ -104,7 +89,7 @@ nlohmann::json machine_form(const plan& p, const lab::search_result& r, lab::pro
                    {"steps", r.steps},
                    {"seconds", r.seconds},
                    {"verdict", r.found ? "violated" : "undecided"},
-                   {"version", KGATE_VERSION}};
+                   {"made_by", provenance()}};
   if (r.found) {
     j["property"] = r.found->property;
     j["trace"] = lab::to_json(*r.found, program);
@@ -118,19 +103,25 @@ std::string human(const plan& p, const lab::search_result& r, lab::program& prog
                                  p.name.safe_registers ? ", safe registers" : "");
   text += fmt::format("{}, {}, seed {}, {:.2f} s\n", count_text(r.walks, "random run", "random runs"),
                       count_text(r.steps, "step", "steps"), p.options.seed, r.seconds);
+  lab::run_limits limits;
+  limits.seconds_max = p.options.seconds_max;
+  const std::string made_by = wrapped(fmt::format("at most {}; by {}", count_text(p.options.walks, "run", "runs"),
+                                                  provenance_text(limits, p.options.seed)),
+                                      3, 79) +
+                              "\n";
   if (!r.found)
     return text +
            wrapped(fmt::format("undecided: no violation of {} was found, which excludes none",
                                fmt::join(p.options.properties, ", ")),
                    0, 79) +
-           "\n";
+           "\n" + made_by;
   const lab::trace& t = *r.found;
   text += fmt::format(
       "\n{}\n{}",
       coloured(fmt::format("{} is violated, after {}:", t.property, count_text(t.schedule.size(), "step", "steps")),
                colour::bold),
       lab::describe(t, program));
-  return text + fmt::format("replay: {}\n", t.replay_command());
+  return text + fmt::format("replay: {}\n", t.replay_command()) + made_by;
 }
 
 exit_code run(const command_options& a) {

@@ -2,6 +2,7 @@
 #include "tools/kgate-lab/output/provenance.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -28,11 +29,13 @@ std::string commit_text() { return commit.empty() ? "unknown" : std::string(comm
 
 std::string provenance_text(const lab::run_limits& limits, std::uint64_t seed) {
   const nlohmann::json machine = lab::this_machine();
-  return fmt::format("kgate-lab {} ({}), seed {}, {}, at most {}{}; {}, {}", KGATE_VERSION, commit_text(), seed,
+  std::vector<std::string> most;
+  if (limits.memory_max != lab::run_limits{}.memory_max) most.push_back(bytes_text(limits.memory_max));
+  if (limits.seconds_max > 0) most.push_back(fmt::format("{} s", limits.seconds_max));
+  return fmt::format("kgate-lab {} ({}), seed {}, {}{}{}; {}, {}", KGATE_VERSION, commit_text(), seed,
                      count_text(static_cast<unsigned>(limits.threads), "thread", "threads"),
-                     bytes_text(limits.memory_max),
-                     limits.seconds_max > 0 ? fmt::format(" and {} s", limits.seconds_max) : "",
-                     machine["compiler"].get<std::string>(), machine["processor"].get<std::string>());
+                     most.empty() ? "" : ", at most ", fmt::join(most, " and "), machine["compiler"].get<std::string>(),
+                     machine["processor"].get<std::string>());
 }
 
 }  // namespace kgate::tool

@@ -12,12 +12,16 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <memory>
 #include <new>
 #include <regex>
 #include <set>
 #include <stdexcept>
 
+#include "lab/checker/model/run_monitor.hpp"
 #include "lab/checker/properties/check.hpp"
+#include "lab/checker/properties/schedule_search.hpp"
+#include "lab/experiments/rmr_table.hpp"
 #include "lab/models/models.hpp"
 #include "lab/models/promises.hpp"
 #include "lab/models/text_plugin.hpp"
@@ -33,6 +37,7 @@ namespace kgate::tool {
 namespace {
 
 constexpr std::size_t batch = 40;  ///< mutants in a translation unit
+constexpr std::uint64_t memory_max = std::uint64_t{1} << 30;
 
 std::string_view header_text(std::string_view name) {
   for (const embedded_source& source : embedded_sources())
@@ -129,35 +134,59 @@ struct judgement {
 };
 
 bool claims_local_memory(const text_target& of) {
+  const text_size& size = of.sizes.front();
   const auto claim =
-      catalog::rmr_claimed(parse_algorithm(std::string(of.id)), catalog::rmr_model::dsm, of.N, of.k, of.N);
+      catalog::rmr_claimed(parse_algorithm(std::string(of.id)), catalog::rmr_model::dsm, size.N, size.k, size.N);
   return claim && claim->count != catalog::unbounded;
 }
 
-/// Whether a passage costs more remote references on distributed memory than the row claims: how a wrong home shows.
-std::string dearer_than_claimed(const text_target& of, const catalog::choice& row, lab::program& p,
-                                double seconds_max) {
-  const auto claim = catalog::rmr_claimed(row, catalog::rmr_model::dsm, of.N, of.k, of.N);
+/// Whether a passage costs more remote references than the row claims, alone or among others: how a wrong home shows,
+/// and a short way that is never taken.
+std::string dearer_than_claimed(const text_size& of, const catalog::choice& row, lab::program& p, double seconds_max) {
   lab::run_limits limits;
   limits.seconds_max = seconds_max;
-  const lab::rmr_result r = lab::worst_rmr(p, lab::cost_model{.model = lab::memory_model::dsm}, 0, limits);
-  return r.unbounded || r.worst > claim->count ? "remote references on DSM" : "";
+  limits.memory_max = memory_max;
+  for (const lab::memory_model model : {lab::memory_model::cc, lab::memory_model::dsm})
+    for (int contention = 1; contention <= of.N; ++contention) {
+      const auto claim = catalog::rmr_claimed(row, lab::claimed_model(model), of.N, of.k, contention);
+      if (!claim || claim->count == catalog::unbounded) continue;
+      const lab::rmr_result r = lab::worst_rmr(p, lab::cost_model{.model = model}, contention, limits);
+      if (r.unbounded || r.worst > claim->count)
+        return fmt::format("remote references on {}", model == lab::memory_model::dsm ? "DSM" : "CC");
+    }
+  return "";
 }
 
-judgement judge_here(const text_target& of, const text_mutant& m, const lab::text_plugin& plugin, double seconds_max) {
-  const catalog::choice row = parse_algorithm(std::string(of.id));
+/// What random runs find. That they find nothing says little by itself: it comes after an exploration.
+judgement judge_by_walks(const text_size& of, const catalog::choice& row, lab::program& p,
+                         const lab::check_request& request) {
+  lab::search_options options;
+  options.properties = lab::searched_promises(row);
+  options.crashes = request.crashes;
+  options.walks = static_cast<std::uint64_t>(of.walks);
+  options.seconds_max = request.limits.seconds_max;
+  const lab::search_result r = lab::search_schedules(p, request.of, options);
+  if (r.found) return {fate::killed, r.found->property};
+  return r.walks < options.walks ? judgement{fate::undecided, "time limit reached"} : judgement{fate::survived, ""};
+}
+
+judgement judge_here(const text_mutant& m, const text_size& of, const lab::text_plugin& plugin, double seconds_max,
+                     std::shared_ptr<lab::run_monitor> monitor) {
+  const catalog::choice row = parse_algorithm(std::string(m.of->id));
   const bool safe = row.base->needs == catalog::registers::safe;
   lab::check_request request;
-  request.of = {std::string(of.id), of.N, of.k, of.passages, {}, safe};
+  request.of = {std::string(m.of->id), of.N, of.k, of.passages, {}, safe};
   request.properties = lab::promised_properties(row.promise());
   request.crashes = std::min(catalog::crashes_max(row.promise(), of.N, of.k), of.k - 1);
-  request.limits.memory_max = std::uint64_t{1} << 30;
+  request.limits.memory_max = memory_max;
   request.limits.seconds_max = seconds_max;
   try {
     lab::program_options options;
     options.passages = of.passages;
+    options.monitor = std::move(monitor);
     lab::program p(plugin.make(of.N, of.k, safe ? lab::safe_registers(of.N, of.passages) : lab::register_kind{}), of.N,
                    of.k, options);
+    if (of.walks > 0) return judge_by_walks(of, row, p, request);
     const lab::check_result r = lab::check(p, request);
     judgement all{fate::survived, ""};
     for (const lab::property_result& one : r.properties) {
@@ -169,7 +198,7 @@ judgement judge_here(const text_target& of, const text_mutant& m, const lab::tex
       if (one.is == lab::verdict::undecided)
         all = {r.states == 0 && r.transitions == 0 ? fate::killed : fate::undecided, one.why};
     }
-    if (all.is == fate::survived && m.kind == "home")
+    if (all.is == fate::survived && !safe)
       if (std::string why = dearer_than_claimed(of, row, p, seconds_max); !why.empty()) return {fate::killed, why};
     return all;
   } catch (const std::bad_alloc&) {
@@ -204,28 +233,42 @@ std::optional<std::string> read_within(int from, double seconds) {
   }
 }
 
-judgement judge_apart(const text_target& of, const text_mutant& m, const lab::text_plugin& plugin, double seconds_max) {
+judgement judge_apart(const text_mutant& m, const text_size& of, const lab::text_plugin& plugin, double seconds_max) {
   int ends[2];
   if (pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
   const pid_t child = fork();
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
   if (child == 0) {
     close(ends[0]);
-    const judgement it = judge_here(of, m, plugin, seconds_max);
-    write_all(ends[1], fmt::format("{}{}", static_cast<int>(it.is), it.why));
-    _exit(0);
+    const auto answer = [&](const judgement& it) {
+      write_all(ends[1], fmt::format("{}{}", static_cast<int>(it.is), it.why));
+      _exit(0);
+    };
+    const auto monitor = std::make_shared<lab::run_monitor>();
+    const lab::endless_run_watch watch(*monitor, {}, [&](const std::string& what) { answer({fate::killed, what}); });
+    answer(judge_here(m, of, plugin, seconds_max, monitor));
   }
   close(ends[1]);
-  // A loop without an access does not heed the limit.
-  const std::optional<std::string> said = read_within(ends[0], 2 * seconds_max + 10);
+  const std::optional<std::string> said = read_within(ends[0], 4 * seconds_max + 60);
   close(ends[0]);
   if (!said) kill(child, SIGKILL);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!said) return {fate::killed, "a loop without an access"};
+  if (!said) return {fate::undecided, "no answer"};
   if (said->empty()) return {fate::killed, "it crashes"};
   return {static_cast<fate>(said->front() - '0'), said->substr(1)};
+}
+
+/// At one size after another, until it is noticed.
+void judge_at_all_sizes(text_mutant& m, const lab::text_plugin& plugin, double seconds_max) {
+  for (const text_size& size : m.of->sizes) {
+    const judgement it = judge_apart(m, size, plugin, seconds_max);
+    m.is = it.is;
+    m.why = it.why;
+    m.at = size;
+    if (it.is == fate::killed) return;
+  }
 }
 
 /// The lines of the text from the one that begins `part` to its end, at the same indentation.
@@ -250,7 +293,7 @@ std::vector<text_mutant> mutants_of(const text_target& of) {
     const auto differs = static_cast<std::size_t>(
         std::mismatch(text.begin(), text.end(), m.text.begin(), m.text.end()).first - text.begin());
     if (differs < begin || differs > end || (m.kind == "home" && !claims_local_memory(of))) continue;
-    all.push_back({&of, std::move(m.kind), std::move(m.change), std::move(m.text), fate::undecided, ""});
+    all.push_back({&of, std::move(m.kind), std::move(m.change), std::move(m.text), fate::undecided, "", {}});
   }
   return all;
 }
@@ -258,20 +301,19 @@ std::vector<text_mutant> mutants_of(const text_target& of) {
 void judge(std::vector<text_mutant>& mutants, double seconds_max) {
   if (mutants.empty()) return;
   const text_target& of = *mutants.front().of;
-  const text_mutant unchanged{&of, "", "", std::string(header_text(of.header)), fate::undecided, ""};
+  const text_mutant unchanged{&of, "", "", std::string(header_text(of.header)), fate::undecided, "", {}};
   std::vector<text_mutant> judged;
   for (std::size_t from = 0; from < mutants.size(); from += batch) {
     std::vector<const text_mutant*> some{&unchanged};
     for (std::size_t i = from; i < std::min(mutants.size(), from + batch); ++i) some.push_back(&mutants[i]);
     const lab::text_plugin* plugins = compile(of, some);
     for (std::size_t i = 0; i < some.size() && !catch_interrupts().load(); ++i) {
-      const judgement it = judge_apart(of, *some[i], plugins[i], seconds_max);
+      text_mutant m = *some[i];
+      judge_at_all_sizes(m, plugins[i], seconds_max);
       if (some[i] != &unchanged) {
-        judged.push_back(*some[i]);
-        judged.back().is = it.is;
-        judged.back().why = it.why;
-      } else if (it.is != fate::survived) {
-        throw usage_error(fmt::format("{} at N = {} k = {} has no mutants to judge: {}", of.id, of.N, of.k, it.why));
+        judged.push_back(std::move(m));
+      } else if (m.is != fate::survived) {
+        throw usage_error(fmt::format("{} at N = {} k = {} has no mutants to judge: {}", of.id, m.at.N, m.at.k, m.why));
       }
     }
   }

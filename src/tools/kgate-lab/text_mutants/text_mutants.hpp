@@ -12,13 +12,19 @@
 
 namespace kgate::tool {
 
+/// Where a text is judged; passages of each process, 0: without limit. By all runs, or by so many random ones.
+struct text_size {
+  int N = 0, k = 0, passages = 0;
+  int walks = 0;
+};
+
 /// A text of which mutants are made, and where they are judged.
 struct text_target {
-  std::string_view id;         ///< the row whose promises are judged; may end in +names
-  std::string_view header;     ///< the text that is changed, one of the row's
-  std::string_view part;       ///< the class or function in it that is changed; empty: all of it
-  std::string_view algorithm;  ///< the algorithm, in the words of the header's namespace, over the machine M
-  int N = 0, k = 0, passages = 0;
+  std::string_view id;           ///< the row whose promises are judged; may end in +names
+  std::string_view header;       ///< the text that is changed, one of the row's
+  std::string_view part;         ///< the class or function in it that is changed; empty: all of it
+  std::string_view algorithm;    ///< the algorithm, in the words of the header's namespace, over the machine M
+  std::vector<text_size> sizes;  ///< one after another, until it is noticed
 };
 const std::vector<text_target>& text_targets();
 
@@ -29,6 +35,7 @@ struct text_mutant {
   std::string kind, change, text;
   fate is = fate::undecided;
   std::string why;  ///< what noticed it, or the limit that was reached
+  text_size at{};   ///< where that was, or the last size
 };
 
 /// All mutants of a target that compile. Throws usage_error if the unchanged text does not keep its promises there.

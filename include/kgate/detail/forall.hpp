@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The papers' "for all i": they do not say in which order, so an algorithm must be right in every one.
+///
+///     for (auto turn = order.first(p, others); turn.more(); turn = order.next(p, turn)) {
+///       const int i = turn.member();
+///       p.live(turn, T);
+///       ...
+///     }
+///
+/// The order is a parameter of the text: `forall<ascending>` is what runs, `forall<any_order<M>>` has the checker
+/// choose at every turn, so that it explores all orders.
+
+#include <bit>
+#include <cstdint>
+
+namespace kgate {
+
+/// The member whose turn it is, and those still to come. A value, so that live() can name it.
+class forall_turn {
+ public:
+  forall_turn() = default;
+  constexpr forall_turn(int member, std::uint64_t left) : left_(left), member_(member) {}
+
+  constexpr bool more() const { return member_ >= 0; }
+  constexpr int member() const { return static_cast<int>(member_); }
+  constexpr std::uint64_t left() const { return left_; }
+
+ private:
+  std::uint64_t left_ = 0;
+  std::int64_t member_ = -1;
+};
+
+struct ascending {
+  template <class Memory>
+  constexpr ascending(Memory&, int /*N*/) {}
+  template <class Process>
+  constexpr int choose(Process&, std::uint64_t left) const {
+    return std::countr_zero(left);
+  }
+};
+
+/// For machines that have choices: the checker's.
+template <class M>
+class any_order {
+ public:
+  any_order(typename M::Memory& memory, int N) : which_(memory, "forall", N) {}
+  int choose(typename M::Process& p, std::uint64_t left) const {
+    for (int skipped = which_.read(p["forall"]) % std::popcount(left); skipped > 0; --skipped) left &= left - 1;
+    return std::countr_zero(left);
+  }
+
+ private:
+  typename M::Choice which_;
+};
+
+template <class Order>
+class forall {
+ public:
+  template <class Memory>
+  forall(Memory& memory, int N) : order_(memory, N) {}
+
+  /// The first of the members of a set, a bit each.
+  template <class Process>
+  forall_turn first(Process& p, std::uint64_t members) const {
+    if (members == 0) return {};
+    const int member = order_.choose(p, members);
+    return {member, members & ~(std::uint64_t{1} << member)};
+  }
+  template <class Process>
+  forall_turn next(Process& p, const forall_turn& turn) const {
+    return first(p, turn.left());
+  }
+
+ private:
+  [[no_unique_address]] Order order_;
+};
+
+}  // namespace kgate
