@@ -66,7 +66,6 @@ STEPS = (
     ("check seats.hpp -N 2-4 -k 1-3 --promised --format text", 0),
     ("check seats.hpp -N 3 -k 2 --property starvation-free --trace starves.json", 1),
     ("replay starves.json --html starves.html", 1),
-    ("mutate seats.hpp -N 2 -k 1", 1),
 )
 
 
