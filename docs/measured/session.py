@@ -81,7 +81,8 @@ def session(program, folder):
         seconds = time.monotonic() - begin
         if done.returncode != code:
             raise SystemExit(f"kgate-lab {typed}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-        yield f"$ kgate-lab {typed}\n{done.stdout}{done.stderr}", seconds
+        said = "\n".join(line.rstrip() for line in (done.stdout + done.stderr).splitlines())
+        yield f"$ kgate-lab {typed}\n{said}\n", seconds
     for picture in ("wrong.html", "starves.html"):
         if "seats" not in (folder / picture).read_text():
             raise SystemExit(f"{picture} does not show the text")
