@@ -47,7 +47,7 @@ TEST(RoomModel, NamesInTheWordAreDistinct) {
   const std::vector<std::string> asked{"k-exclusion", "deadlock-free", "starvation-free", "distinct-names"};
   using fifo = named_in_room<ticket_queue<room_machine, small_named_words>>;
   distinct(verdicts<fifo>(2, 1, 2, 0, asked));
-  distinct(verdicts<fifo>(3, 2, 1, 0, asked));
+  distinct(verdicts<fifo>(2, 2, 1, 0, asked));
   using barging = named_in_room<bounded_barging<room_machine, 2, middle_named_words>>;
   distinct(verdicts<barging>(2, 1, 2, 0, asked));
   const auto lost = verdicts<barging>(2, 1, 2, 0, asked, {.wrong = "drop:n2"});
