@@ -31,6 +31,10 @@ TEST(RoomModelDeep, FifoN4k2) { holds_in_room<fifo_in_room>(4, 2, 1); }
 TEST(RoomModelDeep, GivingUpWithWeightsN3k2) {
   holds_in_room<impatient_in_room<small_queue<room_machine>, 2>>(3, 2, 1);
 }
+TEST(RoomModelDeep, TakingOutOneOfTwoIsCaught) {
+  const auto got = verdicts<impatient_in_room<stingy_queue, 2>>(3, 2, 1, 0, in_room_promised);
+  EXPECT_EQ(got.overall(), verdict::violated) << "R5: " << text(got);
+}
 TEST(SuspendedModelDeep, CancelledN4) { holds_in_room<cancelled_in_room<small_queue<room_machine>, 1>>(4, 4, 1); }
 TEST(RoomModelDeep, ReuseN4) { holds_in_room<reused_in_room<mortal_queue>>(4, 4, 1); }
 TEST(RoomModelDeep, BargingN3k1) { holds_in_room<in_room<small_barging<room_machine, 2>>>(3, 1, 1); }

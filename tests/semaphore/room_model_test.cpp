@@ -73,7 +73,6 @@ TEST(RoomMutants, AreCaught) {
   catches<fifo_in_room>(2, 1, 2, "drop:b4", "R1: a leaver does not look whether somebody waits");
   catches<fifo_in_room>(2, 1, 2, "force:b5=1", "a leaver does not serve the line");
   catches<in_room<deaf_queue>>(2, 1, 2, "", "R2: a leaver that finds the lock held does not ask for more service");
-  catches<impatient_in_room<stingy_queue, 2>>(3, 2, 1, "", "R5: of two who are admitted by one step one is taken out");
   catches<fifo_in_room>(3, 1, 1, "drop:b7", "a thread that waits for the lock is not woken");
   catches<fifo_in_room>(2, 1, 2, "drop:w1", "R4: who is taken out is not told");
   catches<fifo_in_room>(2, 1, 2, "drop:w2", "R4: who is taken out is not woken");

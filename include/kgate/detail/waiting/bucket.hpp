@@ -23,8 +23,8 @@
 ///                  that all are. So of the visits still to come there are never fewer than of admitted waiters in the
 ///                  line
 /// Memory model sequential consistency; R1 needs it
-/// Evidence     tests/semaphore: room_model_test (all schedules, with mutants of R1, R2, R3 and R5), lifetime_test
-///              (delays put in at every step)
+/// Evidence     tests/semaphore: room_model_test (all schedules, with mutants of R1, R2 and R3), model_deep_test (R5),
+///              lifetime_test (delays put in at every step)
 ///
 /// A machine with a room (RoomMachine) has the types Bucket (with the members above; line operations are named in
 /// native_room.hpp), Waiter and Taken, and bucket_of(p, algorithm).
