@@ -225,7 +225,7 @@ class gate::member {
     }
     detail::gates::word word() const { return {self->word_->load()}; }
     detail::gates::call_count calls() const { return {self->calls_->load()}; }
-    bool looks_at_calls(detail::gates::state out) const { return (out.passage() & self->short_passages_) == 0; }
+    bool looks_at_calls(detail::gates::state out) const { return (out.bits & self->short_passages_) == 0; }
     detail::gates::state state_of(unsigned j) const { return {(self->state_ - self->number_)[j].load()}; }
     void set_state(const unsigned&, detail::gates::state s) { self->state_->store(s.bits, std::memory_order_release); }
     static void back_off(int tries) {
@@ -246,7 +246,7 @@ class gate::member {
     return true;
   }
   bool leave_at_once() {
-    const detail::gates::state out = out_.next_passage();  // before, as above
+    const detail::gates::state out = out_.next_from_out();  // before, as above
     if (!detail::gates::short_path(direct_cells{this}).leave(number_, out_, *guess_)) return false;
     out_ = out;
     inside_ = false;
@@ -261,7 +261,7 @@ class gate::member {
   std::atomic<std::uint64_t>* entered_ = nullptr;
   std::uint64_t* guess_ = nullptr;    ///< what this member last made of W; the kernel clears it in a forked child
   detail::gates::state out_{};        ///< its state when it is out; its own record, not what the file says
-  std::uint64_t short_passages_ = 0;  ///< of those that do not look whether somebody calls, for each that does
+  std::uint64_t short_passages_ = 0;  ///< the bits of its state that are 0 in passages that look whether somebody calls
   bool inside_ = false;
   std::vector<int> slots_;
   std::uint64_t token_ = 0;

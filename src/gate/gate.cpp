@@ -239,7 +239,7 @@ bool gate::member::enter_until_stopped(std::stop_token stop, std::int64_t deadli
 }
 
 [[gnu::hot]] void gate::member::guess(word made) {
-  short_passages_ = owner_->core.cells().short_passages();
+  short_passages_ = owner_->core.cells().short_passages() * state::passage_one;
   *guess_ = owner_->memory.cleared_by_kernel() ? guess_after(made, out_.weight()) : 0;
 }
 

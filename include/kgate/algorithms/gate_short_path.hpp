@@ -41,7 +41,7 @@ class short_path {
   /// free. False: nothing was done.
   bool enter(const unsigned& i, state out, std::uint64_t& guess) {
     word seen{guess};
-    if (seen.operation() != op::leave) return false;
+    if (!seen.is_guess_of_leaving()) return false;
     if (c.looks_at_calls(out) && c.calls().pending() != 0) return false;
     const word desired = seen.entered_after_leaving();
     if (c.update_word(seen, desired)) {
@@ -49,21 +49,21 @@ class short_path {
     } else if (!change(c, op::enter, i, out, seen, guess)) {
       return false;
     }
-    c.set_state(i, out.at(kind::in));
+    c.set_state(i, out.entered_from_out());
     return true;
   }
 
   /// Member i, whose state is `out` when it is out, with weight 1, leaves if nobody waits. False: nothing was done.
   bool leave(const unsigned& i, state out, std::uint64_t& guess) {
     word seen{guess};
-    if (seen.operation() != op::enter) return false;
+    if (!seen.is_guess_of_entering()) return false;
     const word desired = seen.left_after_entering();
     if (c.update_word(seen, desired)) {
       guess = desired.bits;
     } else if (!change(c, op::leave, i, out, seen, guess)) {
       return false;
     }
-    c.set_state(i, out.next_passage());
+    c.set_state(i, out.next_from_out());
     return true;
   }
 

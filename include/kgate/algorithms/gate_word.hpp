@@ -53,10 +53,15 @@ struct word {
     return {bits + seq_one - free_one + code(op::enter) - code(op::leave)};
   }
   constexpr word left_after_entering() const { return {bits + seq_one + free_one + code(op::leave) - code(op::enter)}; }
+  /// The operation of a word that is 0 or was made by entering or leaving (G11), by one bit.
+  constexpr bool is_guess_of_entering() const { return (bits & code(op::enter)) != 0; }
+  constexpr bool is_guess_of_leaving() const { return (bits & code(op::leave)) != 0; }
   friend constexpr bool operator==(word, word) = default;
 
   static constexpr std::uint64_t code(op what) { return static_cast<std::uint64_t>(what); }
 };
+
+static_assert((word::code(op::enter) & word::code(op::leave)) == 0);
 
 /// Where a member is; `acts`: outside, and about to change the gate in a way after which permits may be due (resize);
 /// `calls`: outside, and about to enter or to queue up, which anybody may do for it.
@@ -83,6 +88,9 @@ struct state {
   /// Whether an operation may let it in or queue it.
   constexpr bool outside() const { return where() == kind::out || where() == kind::calls; }
   constexpr state next_passage() const { return {at(kind::out).bits + passage_one}; }
+  /// The same as at(kind::in) and as next_passage() of a state that is out.
+  constexpr state entered_from_out() const { return {bits | static_cast<std::uint64_t>(kind::in)}; }
+  constexpr state next_from_out() const { return {bits + passage_one}; }
   friend constexpr bool operator==(state, state) = default;
 };
 
