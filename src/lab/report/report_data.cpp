@@ -189,7 +189,8 @@ class gatherer {
                {"note", row.note},
                {"promises", fmt::format("{}; {}", fmt::join(lab::promised_properties(algorithm.promise()), ", "),
                                         despite_text(row.promise.despite))}};
-    for (const auto& [N, k] : sizes(row)) {
+    const std::vector<std::pair<int, int>> tried = sizes(row);
+    for (const auto& [N, k] : tried) {
       if (open.empty() || interrupted_) break;
       check_request request;
       request.of = {algorithm.id(), N, k, row.bounded_variables ? 0 : 1, {}, row.needs == catalog::registers::safe};
@@ -198,7 +199,9 @@ class gatherer {
       request.properties = open;
       request.limits.threads = all_processors();
       request.limits.memory_max = std::uint64_t{1} << 30;
-      request.limits.seconds_max = effort_.check_seconds;
+      // There is nothing smaller to fall back to than the last: it gets the time it needs on a busy machine too.
+      const bool last = std::pair{N, k} == tried.back();
+      request.limits.seconds_max = (last && tried.size() > 1 ? 10 : 1) * effort_.check_seconds;
       request.limits.interrupted = &interrupted_;
       const int passages = request.of.passages;
       program checked(
