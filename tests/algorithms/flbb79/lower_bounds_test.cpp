@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section 5: the runs by which the lower bounds are proved, made with every system of one variable. Each run ends in a
-// state q(i,j); had two of them the same value of the variable, somebody could be kept out or too many let in. So all
-// those values must differ, and there are as many as the bound says.
+// Section 5: the runs by which the lower bounds are proved, made with the robust systems of one variable that each is
+// for: 5.1 and 5.3 with tickets, buckets and the queue, 5.2 with tickets. Each run ends in a state q(i,j); had two of
+// them the same value of the variable, somebody could be kept out or too many let in. So all those values must differ,
+// and there are as many as the bound says.
 
 #include <gtest/gtest.h>
 

@@ -113,7 +113,7 @@ class Defaults(LabTest):
         self.refused(*asked, "--promised", "--property", "fife", says=("--promised", "--property"))
 
     def test_variables_that_grow_without_bound_are_named(self):
-        result = self.lab_json(UNDECIDED, "check", "choi11-one-update", "-N", 2, "-k", 1, "--passages", "unlimited", "--memory-max", "40M")
+        result = self.lab_json(UNDECIDED, "check", "danek10-reset", "-N", 2, "-k", 1, "--passages", "unlimited", "--memory-max", "40M")
         self.assertRegex(result["why"], r"memory limit reached; variable \S+ has taken \d+ values so far")
 
     def test_passages_unlimited(self):
