@@ -59,26 +59,26 @@ check_result judged(const trial& t, const std::vector<std::string>& properties, 
 
 TEST(Forall, WhatIsRightInAscendingOrderOnlyIsFound) {
   judged<two_locks<machine, ascending>>({"two locks", 2, 1, 0}, {"k-exclusion", "deadlock-free"}, verdict::holds);
-  judged<two_locks<machine, any_order<machine>>>({"two locks", 2, 1, 0}, {"k-exclusion"}, verdict::holds);
-  judged<two_locks<machine, any_order<machine>>>({"two locks", 2, 1, 0}, {"deadlock-free"}, verdict::violated);
+  judged<two_locks<machine, every_order<machine>>>({"two locks", 2, 1, 0}, {"k-exclusion"}, verdict::holds);
+  judged<two_locks<machine, every_order<machine>>>({"two locks", 2, 1, 0}, {"deadlock-free"}, verdict::violated);
 }
 
 TEST(Forall, TheBakeryIsRightInEveryOrder) {
-  judged<danek10::bakery_in_order<machine, any_order<machine>>>(
+  judged<danek10::bakery_in_order<machine, every_order<machine>>>(
       {"bakery", 3, 1, 1}, {"k-exclusion", "deadlock-free", "starvation-free", "k-fcfs", "fife"}, verdict::holds);
 }
 
 TEST(Forall, TheKBakeryIsRightInEveryOrder) {
-  judged<danek10::figure2<machine, true, false, any_order<machine>>>(
+  judged<danek10::figure2<machine, true, false, every_order<machine>>>(
       {"figure 2", 2, 1, 2}, {"k-exclusion", "starvation-free", "k-fcfs", "fife"}, verdict::holds);
-  judged<danek10::figure2<machine, false, false, any_order<machine>>>(
+  judged<danek10::figure2<machine, false, false, every_order<machine>>>(
       {"figure 2", 3, 2, 1}, {"k-exclusion", "starvation-free", "k-fcfs"}, verdict::holds);
 }
 
 TEST(Forall, EveryOrderMeansMoreStates) {
   const trial t{"bakery", 3, 1, 1};
   const auto one = judged<danek10::bakery_in_order<machine>>(t, {"k-exclusion"}, verdict::holds);
-  const auto every = judged<danek10::bakery_in_order<machine, any_order<machine>>>(t, {"k-exclusion"}, verdict::holds);
+  const auto every = judged<danek10::bakery_in_order<machine, every_order<machine>>>(t, {"k-exclusion"}, verdict::holds);
   EXPECT_GT(every.states, one.states);
 }
 

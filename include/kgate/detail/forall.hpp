@@ -9,7 +9,7 @@
 ///       ...
 ///     }
 ///
-/// The order is a parameter of the text: `forall<ascending>` is what runs, `forall<any_order<M>>` has the checker
+/// The order is a parameter of the text: `forall<ascending>` is what runs, `forall<every_order<M>>` has the checker
 /// choose at every turn, so that it explores all orders.
 
 #include <bit>
@@ -43,9 +43,9 @@ struct ascending {
 
 /// For machines that have choices: the checker's.
 template <class M>
-class any_order {
+class every_order {
  public:
-  any_order(typename M::Memory& memory, int N) : which_(memory, "forall", N) {}
+  every_order(typename M::Memory& memory, int N) : which_(memory, "forall", N) {}
   int choose(typename M::Process& p, std::uint64_t left) const {
     for (int skipped = which_.read(p["forall"]) % std::popcount(left); skipped > 0; --skipped) left &= left - 1;
     return std::countr_zero(left);
