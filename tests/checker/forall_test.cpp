@@ -78,7 +78,8 @@ TEST(Forall, TheKBakeryIsRightInEveryOrder) {
 TEST(Forall, EveryOrderMeansMoreStates) {
   const trial t{"bakery", 3, 1, 1};
   const auto one = judged<danek10::bakery_in_order<machine>>(t, {"k-exclusion"}, verdict::holds);
-  const auto every = judged<danek10::bakery_in_order<machine, every_order<machine>>>(t, {"k-exclusion"}, verdict::holds);
+  const auto every =
+      judged<danek10::bakery_in_order<machine, every_order<machine>>>(t, {"k-exclusion"}, verdict::holds);
   EXPECT_GT(every.states, one.states);
 }
 
