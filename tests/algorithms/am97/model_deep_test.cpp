@@ -10,6 +10,7 @@ class Am97Deep : public testing::TestWithParam<size_case> {};
 TEST_P(Am97Deep, HoldsAllItPromises) { expect_all_hold(GetParam(), all_properties()); }
 INSTANTIATE_TEST_SUITE_P(Deep, Am97Deep,
                          testing::Values(size_case{"am97-chain-cc", 5, 3}, size_case{"am97-fastpath-nested-cc", 5, 3},
+                                         size_case{"am97-fastpath-tree-dsm", 4, 2},
                                          size_case{"am97-fastpath-tree-dsm-small", 3, 1}),
                          case_name);
 
