@@ -12,7 +12,7 @@ std::vector<size_case> quick_cases() {
     for (const char* block : {"cc", "dsm", "dsm-small"})
       for (const auto& [N, k] : {std::pair{2, 1}, {3, 1}, {3, 2}, {4, 2}}) {
         const std::string id = std::string(shape) + block;
-        // Figure 9 at (4,2), and with three blocks at (3,1), and the fast path over trees on DSM at (4,2): in the deep tier.
+        // Figure 9 at (4,2), and with three blocks at (3,1), and the trees of figure 6 with a fast path at (4,2): deep.
         if (id == "am97-fastpath-tree-dsm" && N == 4) continue;
         if (id.ends_with("small") && (N == 4 || (id == "am97-fastpath-tree-dsm-small" && k == 1 && N == 3))) continue;
         cases.push_back({id, N, k});
