@@ -363,6 +363,16 @@ class reader {
     return true;
   }
 
+  /// How to say what was given as an operand: a process where one can be named, else a gate.
+  std::string operand_hint() const {
+    if (out_.command->names == name_rule::none) return "";
+    const std::string& given = out_.words.front();
+    const bool number = given.find_first_not_of("0123456789") == std::string::npos;
+    const auto names_process = [](const option_use& use) { return use.id == option_id::pid; };
+    if (number && std::ranges::any_of(out_.command->options, names_process)) return "; name a process with -p";
+    return "; name a gate with -n";
+  }
+
   bool check() {
     if (!check_variables()) return false;
     const std::string command = out_.command->name;
@@ -370,8 +380,7 @@ class reader {
     if (wants_command && out_.words.empty())
       return fail(command + " wants a command, for example: " + out_.command->examples.front().line);
     if (!wants_command && !out_.words.empty())
-      return fail("kgate " + command + " takes no operand '" + out_.words.front() + "'" +
-                  (out_.command->names == name_rule::none ? "" : "; name a gate with -n"));
+      return fail("kgate " + command + " takes no operand '" + out_.words.front() + "'" + operand_hint());
     if (out_.command->names == name_rule::required && !out_.named)
       return fail("kgate " + command + " wants the name of a gate: -n NAME");
     if (command == "resize" && out_.slots() == 0)

@@ -43,6 +43,9 @@ class Usage(Case):
         self.refused("rnu", "--", "true", says="did you mean 'kgate run'?")
         self.refused("run", "--timout", "3", "true", says="did you mean '--timeout'?")
         self.refused("run", "--slot", "3", "true", says="did you mean '--slots'?")
+        self.refused("cancel", "-n", "g", "4711", says="takes no operand '4711'; name a process with -p")
+        self.refused("cancel", "g", says="takes no operand 'g'; name a gate with -n")
+        self.refused("status", "4711", says="takes no operand '4711'; name a gate with -n")
         self.assertNotIn("did you mean", self.run_kgate("xyzzy").stderr)
         self.run_kgate("create", "-n", "g")
         self.assertNotIn("did you mean", self.run_kgate("status", "-n", "s").stderr)  # nothing in common
