@@ -144,8 +144,8 @@ class gate {
 
   /// For programs that are to outlive a gate whose file somebody cuts off, which ends those who use it by SIGBUS
   /// otherwise: from now on they get gate_error (damaged). Installs a handler for SIGBUS, of the whole process, which
-  /// hands on what is not about a gate; for up to 1024 openings at a time. Those that are asleep in the queue then
-  /// sleep until their time limit or their stop token ends it.
+  /// hands on what is not about a gate; for up to 1024 openings at a time. Those that are asleep in the queue look once
+  /// a second, since nobody can wake them then.
   static void guard_against_truncation();
 
  private:

@@ -135,6 +135,10 @@ KGATE_CHECKED int kgate_gate_slots(kgate_gate* gate, int* slots);
 KGATE_CHECKED int kgate_gate_resize(kgate_gate* gate, int slots);
 /** Removes the gate. KGATE_IN_USE if somebody is inside or waits, unless forced. */
 KGATE_CHECKED int kgate_gate_remove(kgate_gate* gate, int forced);
+/** For programs that are to outlive a gate whose file somebody cuts off, which ends those who use it by SIGBUS
+ * otherwise: from now on they get KGATE_DAMAGED; who is asleep in the queue looks once a second. Installs a handler for
+ * SIGBUS, of the whole process, which hands on what is not about a gate. */
+KGATE_API void kgate_guard_against_truncation(void);
 
 /** A membership: can be inside once, and serves one thread at a time. */
 KGATE_CHECKED int kgate_gate_join(kgate_gate* gate, kgate_member** member);

@@ -156,6 +156,7 @@ int kgate_gate_remove(kgate_gate* gate, int forced) {
   if (gate == nullptr) return failed(KGATE_INVALID);
   return guarded([&]() -> int { return gate->gate.remove(forced != 0) ? KGATE_OK : failed(KGATE_IN_USE); });
 }
+void kgate_guard_against_truncation(void) { kgate::gate::guard_against_truncation(); }
 
 int kgate_gate_join(kgate_gate* gate, kgate_member** member) {
   if (gate == nullptr || member == nullptr) return failed(KGATE_INVALID);

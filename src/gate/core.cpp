@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "gate/truncation.hpp"
 #include "kgate/wait_policy.hpp"
 
 namespace kgate::detail::gates {
@@ -46,6 +47,7 @@ std::int64_t tick_ns(bool head, std::int64_t waited_ns) {
   return 40 * ms;
 }
 constexpr std::int64_t progress_ns = 250'000'000;
+constexpr std::int64_t cut_off_ns = 1'000'000'000;
 
 [[gnu::hot]] std::uint64_t wall_coarse_ns() {
   timespec now{};
@@ -113,6 +115,8 @@ class waiting_cells : public mapped_cells {
     if (!ahead.complete || watch_.watch(i, ahead.processes, how_.attended) == death_watch::answer::impossible)
       most = std::min(most, tick_ns(head, now - began_));
     if (how_.deadline_ns != forever) most = std::min(most, how_.deadline_ns - now);
+    // Nobody rings at a file that was cut off; who asked to learn of that looks at its own words.
+    if (guards_mappings()) most = std::min(most, cut_off_ns);
     return most;
   }
   entry why() const { return why_; }

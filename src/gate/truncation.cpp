@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t mappings_max = 1024;
 std::array<std::atomic<std::uintptr_t>, mappings_max> mappings{};  // where they start; 0: no mapping
 struct sigaction before {};                                        // what happened to a SIGBUS without us
+std::atomic<bool> guards{false};
 
 /// The start of the mapping with this address; 0 if there is none.
 std::uintptr_t mapping_with(std::uintptr_t address) {
@@ -62,8 +63,11 @@ void guard_mappings() {
     sigemptyset(&ours.sa_mask);
     sigaction(SIGBUS, nullptr, &before);
     sigaction(SIGBUS, &ours, nullptr);
+    guards.store(true);
   });
 }
+
+bool guards_mappings() noexcept { return guards.load(std::memory_order_relaxed); }
 
 void remember_mapping(const void* start) noexcept {
   for (auto& one : mappings) {

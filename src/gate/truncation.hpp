@@ -10,6 +10,8 @@ namespace kgate::detail::gates {
 /// From now on a SIGBUS in a mapping that is remembered (remember_mapping) puts empty pages of this process's own in
 /// its place: who reads them finds the gate damaged. All others go to the handler that was there before.
 void guard_mappings();
+/// Whether that was asked for.
+bool guards_mappings() noexcept;
 
 /// Says that a mapping begins at `start`; all have the length of a file_layout. As many as there is room for.
 void remember_mapping(const void* start) noexcept;

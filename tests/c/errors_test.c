@@ -127,6 +127,19 @@ static void forked(void) {
   kgate_gate_close(gate);
 }
 
+/* A gate whose file is cut off, by one who asked to outlive that; also asleep in its queue. */
+static int cut_off(void) {
+  kgate_guard_against_truncation();
+  kgate_gate* gate = open_gate("cut", 1);
+  kgate_member *inside = join(gate), *waiting = join(gate);
+  kgate_wait* wait = NULL;
+  if (kgate_enter(inside, 1) != KGATE_OK) return 1;
+  if (kgate_enter_begin(waiting, 1, KGATE_FOREVER, NULL, &wait) != KGATE_WAITING) return 2;
+  if (truncate(path_of("cut"), 0) != 0 || kgate_gate_resize(gate, 2) != KGATE_DAMAGED) return 3;
+  if (!readable(wait, 20000) || kgate_wait_finish(wait) != KGATE_DAMAGED) return 4;
+  return kgate_enter(waiting, 1) == KGATE_DAMAGED ? 0 : 5;
+}
+
 /* Every call on a gate that is gone. */
 static void removed(void) {
   kgate_gate *gate = open_gate("removed", 1), *other = open_gate("removed", 1);
@@ -254,6 +267,7 @@ int main(int count, char** arguments) {
   forked();
   removed();
   cancelled(arguments[1]);
+  CHECK(alone(cut_off) == 0);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* whose own memory is beyond any limit */
   const int step = alone(without_memory);
   if (step != 0) fprintf(stderr, "without memory: step %d\n", step);

@@ -61,6 +61,20 @@ class Errors(unittest.TestCase):
         with self.assertRaises(kgate.Damaged):
             gate("damaged")
 
+    def test_a_gate_that_is_cut_off(self):
+        def cut_off():
+            g = gate("cut", 1)
+            permit = g.enter()
+            os.truncate(Path(FOLDER, "cut.gate"), 0)
+            try:
+                g.status()
+            except kgate.Damaged:
+                pass
+            permit.release()
+            g.resize(2)
+
+        self.in_child(kgate.Damaged, kgate.guard_against_truncation, cut_off)
+
     def test_places_where_no_gate_can_be(self):
         with self.assertRaises(kgate.BadFilesystem):
             kgate.Gate("x", 1, directory="/proc")

@@ -282,6 +282,29 @@ TEST(cut_off, a_program_that_asked_for_it_gets_an_error) {
     EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << how << " with " << length << " bytes";
   }
 }
+/// Nobody can wake one that sleeps at a file that is gone.
+TEST(cut_off, one_that_is_asleep_in_the_queue_learns_of_it) {
+  const scratch where;
+  const int how = guarded([&] {
+    gate::guard_against_truncation();
+    gate g = where.open("gate", 1);
+    gate::member inside = g.join(), waiter = g.join();
+    inside.enter();
+    std::atomic<bool> told{false};
+    std::thread waits([&] {
+      try {
+        waiter.enter();
+      } catch (const gate_error& error) {
+        told = error.code() == gate_errc::damaged;
+      }
+    });
+    usleep(300'000);  // by now it has found out whom it depends on, and sleeps without end
+    EXPECT_EQ(truncate((where.path() + "/gate.gate").c_str(), 0), 0);
+    waits.join();
+    _exit(told ? 0 : 1);
+  });
+  EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << how;
+}
 TEST(cut_off, any_other_program_ends_by_a_signal) {
   const int how = cut_off_to(0, false);
   EXPECT_TRUE(WIFSIGNALED(how) && WTERMSIG(how) == SIGBUS) << how;

@@ -4,6 +4,9 @@
 /// waiter served.
 #include "gate/lab/scripts.hpp"
 
+#include <array>
+
+#include "kgate/detail/machines/native.hpp"
 #include "mutants/callers_left.hpp"
 #include "mutants/dead_stay.hpp"
 #include "mutants/heavy_head.hpp"
@@ -113,6 +116,41 @@ TEST(gate_mutants, a_caller_that_was_queued_queues_again) {
   const script_verdict seen = explore_scripts<detail::gates::queued_twice::protocol>(
       {.processes = 2, .members = 2, .k = 1, .acts = 2, .calls_most = 2, .among = acts("b")}, 0);
   EXPECT_TRUE(seen.violated) << seen.text;
+}
+
+/// Where the scenes of directed_scripts_test.cpp begin is where the text itself gets, if processes come one after the
+/// other and each calls before the next one does: the first is inside, the others are queued and about to wait.
+TEST(gate_arrival, is_reached_by_processes_that_come_one_after_the_other) {
+  using namespace detail::gates;
+  using machine = native<spin>;
+  const std::array<int, kernel_part::members_max> all_light{1, 1, 1}, one_heavy{1, 2, 1};
+  for (const auto& weights : {all_light, one_heavy})
+    for (unsigned arrived = 1; arrived <= 3; ++arrived) {
+      machine::Memory memory;
+      machine_cells<machine> reached(memory, 3, 2, 1, 3);
+      machine_cells<machine> by_hand(memory, 3, 2, 1, 3, 0, 0, arrival{weights, arrived});
+      for (unsigned i = 0; i < arrived; ++i) {
+        machine::Process p(process_id{static_cast<std::uint16_t>(i)});
+        const std::uint64_t nothing = 0;
+        cells_of<machine, std::uint64_t> c(reached, p, nothing);
+        protocol gate(c);
+        const state mine = state{}.with_weight(weights[i]);
+        word became{};
+        EXPECT_EQ(gate.request(i, mine, gate.call(i, mine), became), i == 0 ? outcome::entered : outcome::queued);
+      }
+      machine::Process p(process_id{0});
+      EXPECT_EQ(to_string(reached.W.read(p)), to_string(by_hand.W.read(p)));
+      EXPECT_EQ(reached.K.read(p), by_hand.K.read(p));
+      EXPECT_EQ(reached.kernel.read(p), by_hand.kernel.read(p));
+      EXPECT_EQ(to_string(reached.Q.read(p)), to_string(by_hand.Q.read(p)));
+      EXPECT_EQ(reached.passed.read(p), by_hand.passed.read(p));
+      EXPECT_EQ(reached.calls.read(p), by_hand.calls.read(p));
+      for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(to_string(reached.states[i].read(p)), to_string(by_hand.states[i].read(p))) << i;
+        EXPECT_EQ(to_string(reached.links[i].read(p)), to_string(by_hand.links[i].read(p))) << i;
+      }
+      for (std::size_t j = 0; j < 2; ++j) EXPECT_EQ(reached.slots[j].read(p), by_hand.slots[j].read(p));
+    }
 }
 
 /// A short path that does not look whether the last operation's effect has been applied (G2).

@@ -22,11 +22,11 @@ from typing import Any, Callable, ParamSpec, TypeVar
 
 from . import _native
 from ._asyncio import Entering, Lines, Pending
-from ._native import Permit
+from ._native import Permit, guard_against_truncation
 
 __all__ = ["Gate", "Permit", "Semaphore", "Status", "Participant", "limit", "Error", "Closed", "TooHeavy", "BadName", "BadSlots",
            "NotFound", "NoPermission", "WrongSlots", "NotAGate", "Damaged", "BadFilesystem", "InUse", "TooMany", "Removed",
-           "Cancelled", "Forked", "Lost", "Unreachable"]
+           "Cancelled", "Forked", "Lost", "Unreachable", "guard_against_truncation"]
 __version__ = _native.version
 
 P = ParamSpec("P")

@@ -23,6 +23,7 @@ FORKED: int
 SYSTEM: int
 
 def _set_error_type(type: type[Exception], /) -> None: ...
+def guard_against_truncation() -> None: ...
 
 _Got = TypeVar("_Got")
 

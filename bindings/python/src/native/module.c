@@ -16,7 +16,17 @@ static PyObject* set_error_type(PyObject* Py_UNUSED(module), PyObject* type) {
   Py_XSETREF(error_type, type);
   Py_RETURN_NONE;
 }
-static PyMethodDef module_methods[] = {{"_set_error_type", set_error_type, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+static PyObject* guard_against_truncation(PyObject* Py_UNUSED(module), PyObject* Py_UNUSED(nothing)) {
+  kgate_guard_against_truncation();
+  Py_RETURN_NONE;
+}
+static PyMethodDef module_methods[] = {
+    {"_set_error_type", set_error_type, METH_O, NULL},
+    {"guard_against_truncation", guard_against_truncation, METH_NOARGS,
+     "For programs that are to outlive a gate whose file somebody cuts off: from now on they get Damaged, where SIGBUS "
+     "would end them. It installs a handler for SIGBUS, of the whole process, which hands on what is not about a "
+     "gate."},
+    {NULL, NULL, 0, NULL}};
 static struct PyModuleDef module_definition = {PyModuleDef_HEAD_INIT, .m_name = "kgate._native", .m_size = -1,
                                                .m_methods = module_methods};
 
