@@ -81,7 +81,7 @@ TEST(Baselines, BreakWhatTheyAreKnownToBreakAndNothingElse) {
   }
 }
 
-// Section 4.2 counts N - k + 1 bits.
+// Section 4.1 counts N - k + 1 bits.
 TEST(Am97, NestedFastPathsHaveABitFewerThanBlocks) {
   for (const auto& [N, k] : {std::pair{3, 2}, {4, 2}, {5, 1}, {6, 2}}) {
     const program p(make_model(find_algorithm("am97-fastpath-nested-cc"), N, k), N, k, {});
