@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Conan 2 recipe: conan create packaging/conan. It takes the sources of the tree that it lies in."""
+"""A Conan 2 recipe: conan create packaging/conan -s compiler.cppstd=20. It takes the sources of the tree that it lies in."""
 import os
 import re
 

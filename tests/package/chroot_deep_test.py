@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The Debian packages on a bare machine: a fresh system in a folder, on which they are installed, used from the shell, C, CMake
-and Python, upgraded while somebody is inside, and purged. The same system without git then gets a copy of the tree, and the two
-commands at the top of README.md. What was typed and answered is kept in OUTPUT/transcript.
+and Python, upgraded while somebody is inside, and purged. The same system without git gets a copy of the tree, and what README.md
+says of each language (Readme), or the two commands at its top (Clone). What was typed and answered is kept in OUTPUT/transcript-*.
 
-usage: chroot_deep_test.py SOURCE OUTPUT [Packages | Clone]
+usage: chroot_deep_test.py SOURCE OUTPUT [Packages | Readme | Clone]
 Needs root, debootstrap and the machine's own package sources. Packages in OUTPUT that are newer than the tree are used again.
 """
 import os
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 import unittest
 from pathlib import Path
 
@@ -95,14 +96,15 @@ class Bare(unittest.TestCase):
         cls.transcript.close()
         shutil.rmtree(cls.folder)  # what was mounted was so only for the commands
 
-    def typed(self, line, code=0, shown=True):
+    def typed(self, line, code=0, shown=True, network=True):
         """What the shell line prints in the fresh system, in processes and mounts of its own."""
         inside = ("set -e; mount -t proc proc {0}/proc; mount --rbind /dev {0}/dev; cp /etc/resolv.conf {0}/etc/resolv.conf;"
                   " exec chroot {0} env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 bash -c \"$1\"").format(self.root)
-        done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private", "bash", "-c", inside,
-                               "bash", line], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        apart = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private", *([] if network else ["--net"])]
+        begun = time.monotonic()
+        done = subprocess.run([*apart, "bash", "-c", inside, "bash", line], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         printed = done.stdout if shown else f"({len(done.stdout.splitlines())} lines)\n"
-        self.transcript.write(f"# {line}\n{printed}")
+        self.transcript.write(f"# {line}\n{printed}({time.monotonic() - begun:.1f} s)\n")
         self.transcript.flush()
         self.assertEqual(done.returncode, code, f"{line}\n{done.stdout[-4000:]}")
         return done.stdout
@@ -179,14 +181,47 @@ class Packages(Bare):
         self.typed("kgate --version", code=127)
 
 
-class Clone(Bare):
+def blocks(language):
+    """The code of that language in README.md, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```", (SOURCE / "README.md").read_text(), re.M | re.S)
+
+
+class Copied(Bare):
+    """With a copy of the tree, and the commands at the top of the README."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        ignored = shutil.ignore_patterns("build", ".git", "__pycache__", "*.egg-info")
+        shutil.copytree(SOURCE, cls.root / "root/kgate", symlinks=True, ignore=ignored)
+        cls.first, cls.second = (line.partition("  #")[0].strip() for line in blocks("sh")[0].strip().split("\n")[:2])
+
+
+class Readme(Copied):
+    def test_every_language(self):
+        """The first command; then each language by the README's programs and commands, with the packages that it names."""
+        self.assertIn("slot 0\n", self.typed(f"cd ~/kgate && {self.first}"))
+        text = (SOURCE / "README.md").read_text()
+        (commands,) = (b for b in blocks("sh") if "cmake --preset library" in b)
+        self.install(*re.search(r"Build and install what programs link with \(Debian: `([^`]+)`\)", text)[1].split())
+        for name, program in (("main.cpp", blocks("cpp")[0]), ("main.c", blocks("c")[0])):
+            (self.root / "root/kgate" / name).write_text(program)
+        self.typed(f"set -e; cd ~/kgate\n{commands}")
+        self.assertEqual(self.typed("cd ~/kgate && ./by_cpp && ./by_c"), "device 0\ndevice 0\n")
+
+        (commands,) = (b for b in blocks("sh") if "venv" in b)
+        needed = re.search(r"with Debian's (.*?):$", text, re.M | re.S)[1]
+        self.install(*re.findall(r"`([^`]+)`", needed))
+        (self.root / "root/kgate/main.py").write_text(blocks("python")[0])
+        # Without a network, as the README says.
+        self.typed(f"set -e; cd ~/kgate\n{commands}", network=False)
+        self.assertEqual(self.typed("cd ~/kgate && venv/bin/python main.py"), "cuda:0\n")
+
+
+class Clone(Copied):
     def test_the_two_commands_of_the_readme(self):
-        target = self.root / "root/kgate"
-        shutil.copytree(SOURCE, target, symlinks=True, ignore=shutil.ignore_patterns("build", ".git", "__pycache__", "*.egg-info"))
-        block = re.search(r"^```sh\n(.*?)^```", (SOURCE / "README.md").read_text(), re.M | re.S)[1]
-        first, second = (line.partition("  #")[0].strip() for line in block.strip().split("\n")[:2])
-        self.assertIn("slot 0\n", self.typed(f"cd ~/kgate && {first}"))
-        self.assertIn("PASSED", self.typed(f"cd ~/kgate && {second}"))
+        self.assertIn("slot 0\n", self.typed(f"cd ~/kgate && {self.first}"))
+        self.assertIn("PASSED", self.typed(f"cd ~/kgate && {self.second}"))
 
 
 if __name__ == "__main__":
