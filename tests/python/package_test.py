@@ -9,6 +9,7 @@ import gc
 import multiprocessing
 import os
 import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -336,6 +337,31 @@ class Processes(unittest.TestCase):
         with concurrent.futures.ProcessPoolExecutor(4) as pool:
             self.assertTrue(all(pool.map(count_inside, [("pool", FOLDER)] * 40)))
         self.assertEqual(g.status().free, 2)
+
+    def test_pytest_xdist(self):
+        """The fixture of the guide in four workers."""
+        if subprocess.run([sys.executable, "-c", "import xdist"], capture_output=True).returncode != 0:
+            self.skipTest("pytest-xdist is not installed")
+        guide = (Path(__file__).parents[2] / "docs/guides/python.md").read_text()
+        (fixture,) = (b for b in re.findall(r"^```python\n(.*?)^```", guide, re.M | re.S) if "conftest.py" in b)
+        folder = Path(FOLDER, "xdist")
+        folder.mkdir()
+        (folder / "conftest.py").write_text(fixture)
+        (folder / "test_them.py").write_text(textwrap.dedent("""
+            import pathlib, pytest, time
+            @pytest.mark.parametrize("i", range(12))
+            def test_alone(i, database):
+                flag = pathlib.Path(database)
+                flag.touch(exist_ok=False)
+                time.sleep(0.01)
+                flag.unlink()
+                assert database in ("test_0", "test_1")
+        """))
+        done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "4"], cwd=folder, capture_output=True, text=True,
+                              env={**os.environ, "KGATE_DIR": FOLDER}, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("12 passed", done.stdout)
+        self.assertEqual(gate("database").status().free, 2)
 
     def test_a_child_cannot_leave_for_its_parent(self):
         g = gate("inherited", 1)
