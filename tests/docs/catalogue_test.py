@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Every algorithm of the catalogue has its part on a page about a paper, with its promises, texts and errata as they are today. The
-verdicts and counts are compared by papers_deep_test.py.
+page of our own texts, which change most, is compared with its verdicts and counts, those of the papers by papers_deep_test.py.
 
 usage: catalogue_test.py ROOT PROGRAM
 """
@@ -20,6 +20,9 @@ class Catalogue(unittest.TestCase):
         for row in make_pages.asked(PROGRAM, "list"):
             papers.setdefault(row["paper"], []).append(row)
         self.assertEqual((ROOT / "docs/papers/README.md").read_text(), make_pages.index(papers))
+        ours = "this project"
+        self.assertEqual((ROOT / "docs/papers/kgate.md").read_text().split("\n"), make_pages.page(PROGRAM, ours, papers[ours]).split("\n"),
+                         "docs/papers/kgate.md: run docs/papers/make_pages.py")
         make_pages.asked = lambda *_: None  # no runs: what is left is what the catalogue says
         for paper, rows in papers.items():
             page = (ROOT / f"docs/papers/{make_pages.slug(paper)}.md").read_text()
