@@ -56,7 +56,7 @@ typedef enum kgate_result {
   KGATE_BAD_SLOTS = 8,       /**< k is 1 to 4095, a weight 1 to k */
   KGATE_NOT_FOUND = 9,       /**< no such gate, and no size given to create it with */
   KGATE_NO_PERMISSION = 10,  /**< the file or directory may not be used by this user */
-  KGATE_WRONG_SLOTS = 11,    /**< the gate exists with another k */
+  KGATE_WRONG_SLOTS = 11,    /**< the gate was created with another k, and not resized since */
   KGATE_NOT_A_GATE = 12,     /**< the file is something else, or of another version */
   KGATE_DAMAGED = 13,        /**< the file contradicts itself or has been cut off */
   KGATE_BAD_FILESYSTEM = 14, /**< a file system whose mappings or locks are not shared by its users */

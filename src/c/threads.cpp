@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Semaphores and slots of the C interface.
+#include <array>
 #include <cstddef>
+#include <cstdio>
 #include <optional>
 
 #include "c/border.hpp"
@@ -20,6 +22,13 @@ struct kgate_slots {
 namespace {
 
 bool weight_fits(std::ptrdiff_t permits) { return permits >= 1 && permits <= kgate::semaphore::max(); }
+
+/// In the words of C: there are not so many permits or slots.
+int no_such_number(const char* what, std::ptrdiff_t max, std::ptrdiff_t k) {
+  std::array<char, 96> text{};
+  std::snprintf(text.data(), text.size(), "%s must be 1 to %td, not %td", what, max, k);
+  return failed(KGATE_INVALID, text.data());
+}
 
 /// A wait for permits.
 class acquiring final : public kgate_wait {
@@ -68,6 +77,7 @@ int refusal(const kgate_semaphore& s, std::ptrdiff_t permits, const kgate_stop* 
 
 int kgate_semaphore_create(kgate_semaphore** semaphore, ptrdiff_t k) {
   if (semaphore == nullptr) return failed(KGATE_INVALID);
+  if (!weight_fits(k)) return no_such_number("permits", kgate::semaphore::max(), k);
   return guarded([&] {
     *semaphore = new kgate_semaphore{kgate::semaphore(k)};
     return KGATE_OK;
@@ -110,6 +120,7 @@ int kgate_release(kgate_semaphore* semaphore, ptrdiff_t permits) {
 }
 int kgate_semaphore_resize(kgate_semaphore* semaphore, ptrdiff_t k) {
   if (semaphore == nullptr) return failed(KGATE_INVALID);
+  if (!weight_fits(k)) return no_such_number("permits", kgate::semaphore::max(), k);
   return guarded([&] {
     semaphore->permits.resize(k);
     return KGATE_OK;
@@ -132,6 +143,7 @@ ptrdiff_t kgate_semaphore_waiters(const kgate_semaphore* semaphore) {
 
 int kgate_slots_create(kgate_slots** slots, ptrdiff_t k) {
   if (slots == nullptr) return failed(KGATE_INVALID);
+  if (k < 1 || k > kgate::slots::max()) return no_such_number("slots", kgate::slots::max(), k);
   return guarded([&] {
     *slots = new kgate_slots{kgate::slots(k)};
     return KGATE_OK;

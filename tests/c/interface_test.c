@@ -172,7 +172,8 @@ static void stop_ends_waits(void) {
 
 static void semaphore_life(void) {
   kgate_semaphore* s = NULL;
-  CHECK(kgate_semaphore_create(&s, 0) == KGATE_INVALID && kgate_semaphore_create(NULL, 1) == KGATE_INVALID);
+  CHECK(kgate_semaphore_create(NULL, 1) == KGATE_INVALID && kgate_semaphore_create(&s, 0) == KGATE_INVALID);
+  CHECK(strstr(kgate_last_error(), "permits must be 1 to ") != NULL && strstr(kgate_last_error(), "not 0") != NULL);
   OK(kgate_semaphore_create(&s, 3));
   CHECK(kgate_semaphore_permits(s) == 3 && kgate_semaphore_available(s) == 3 && kgate_semaphore_waiters(s) == 0);
   CHECK(kgate_acquire(NULL, 1) == KGATE_INVALID && kgate_acquire(s, 0) == KGATE_INVALID);

@@ -69,7 +69,7 @@ class Gates(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(g.status().free, 0)
             with self.assertRaises(TimeoutError):
                 await g.enter_async(timeout=0)
-            with self.assertRaises(TimeoutError):
+            with self.assertRaisesRegex(TimeoutError, "^not in the time given$"):
                 await g.enter_async(timeout=0.01)
             with self.assertRaises(TimeoutError):
                 await asyncio.wait_for(g.enter_async().__aenter__(), 0.01)

@@ -158,6 +158,10 @@ class Gates(unittest.TestCase):
                              (lambda: kgate.Gate("x", 1, directory="/nowhere/at/all"), kgate.Error)):
             with self.assertRaises(error):
                 wrong()
+        for wrong, error, text in ((lambda: gate("errors", -1), kgate.BadSlots, "1 to 4095"), (lambda: gate("errors", "3"), TypeError, "integer"),
+                                   (lambda: kgate.Semaphore(0), ValueError, "^permits must be 1 to .*, not 0$")):
+            with self.assertRaisesRegex(error, text):
+                wrong()
         g = gate("errors", 1)
         with self.assertRaises(kgate.WrongSlots) as wrong:
             gate("errors", 2)
@@ -177,6 +181,8 @@ class Gates(unittest.TestCase):
             gate("foreign", 1)
         with g.enter(timeout=float("inf")), self.assertRaises(TimeoutError):
             g.enter(timeout=-5)
+        g.resize(2)
+        self.assertEqual(gate("errors", 7).slots, 2)  # resized: what it was created with is no longer asked
 
     def test_what_is_not_checked_elsewhere_is_checked_here(self):
         for name in ("nu\0other", "\ud800", "\u00fc"):

@@ -15,6 +15,7 @@ from __future__ import annotations
 import datetime
 import functools
 import inspect
+import operator
 import os
 from dataclasses import dataclass
 from types import TracebackType
@@ -83,7 +84,7 @@ class NoPermission(Error, PermissionError):
 
 
 class WrongSlots(Error, ValueError):
-    """The gate exists with another number of slots."""
+    """The gate was created with another number of slots, and has not been resized since."""
 
     code = _native.WRONG_SLOTS
 
@@ -206,8 +207,7 @@ class Gate(_native.Gate):
             raise BadName(f"{name!r} is not a name for a gate: 1 to 64 of A-Z a-z 0-9 . _ -, the first a letter or digit")
         if command is not None and "\0" in command:
             raise ValueError("command has a null character in it")
-        if not 0 <= slots < 2**31:
-            raise BadSlots(f"{slots} slots")
+        slots = _slots(slots)
         if mode & ~0o777 or mode & 0o600 != 0o600:
             raise ValueError(f"mode {oct(mode)} is none for a gate: its owner must read and write, and beyond 0o777 there is nothing")
         if group is not None and not 0 <= group < 2**31 or not 0 <= overtake < 2**31:
@@ -286,6 +286,13 @@ class Semaphore(_native.Semaphore):
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.release()
+
+
+def _slots(number: int) -> int:
+    number = operator.index(number)
+    if not 0 <= number < 2**31:
+        raise BadSlots(f"a gate has 1 to 4095 slots, not {number}")
+    return number
 
 
 def _at_least_one(number: int, what: str) -> int:

@@ -54,8 +54,10 @@ class Line(Generic[Got]):
         try:
             async with asyncio.timeout(timeout):
                 return await turn
-        except BaseException:
+        except BaseException as error:
             self._leave(turn, weight)
+            if isinstance(error, TimeoutError) and not error.args:  # asyncio's own has no text
+                raise TimeoutError("not in the time given") from None
             raise
 
     def _watch(self, pending: Pending[Got]) -> None:

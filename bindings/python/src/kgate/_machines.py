@@ -122,8 +122,7 @@ class ClusterGate(kgate.Gate):
             raise TypeError(f"gates between machines have no {', '.join(wrong)}")
         if "\0" in name or command is not None and "\0" in command:
             raise ValueError("a null character in a name or command")
-        if not 0 <= slots < 2**31:
-            raise kgate.BadSlots(f"{slots} slots")
+        slots = kgate._slots(slots)
         self._where = (on or os.environ["KGATE_ON"], name, command)
         self._left: list[object] = []  # sessions of a parent process, which must not be ended here
         self._open(slots)
