@@ -122,6 +122,56 @@ class list_and_spin_lock {
   static inline thread_local constinit bool running_ = false;
 };
 
+/// The same, with the locked instructions that a hand-over of ours has and no others: two for a word that decides alone
+/// who is inside, and two to take and two to open the lock.
+class list_and_word {
+ public:
+  explicit list_and_word(int k) : k_(k) {}
+  auto async_acquire() {
+    struct awaiter : node {
+      list_and_word& from;
+      explicit awaiter(list_and_word& s) : from(s) {}
+      bool await_ready() const noexcept { return false; }
+      bool await_suspend(std::coroutine_handle<> h) {
+        this->waits = h;
+        from.lock();
+        const bool inside = from.drawn_.fetch_add(1) < from.k_;
+        if (!inside) from.waiting_.add(*this);
+        from.open();
+        return !inside;
+      }
+      void await_resume() const noexcept {}
+    };
+    return awaiter(*this);
+  }
+  void release() {
+    if (drawn_.fetch_sub(1) <= k_) return;
+    lock();
+    node* const next = waiting_.take();
+    open();
+    ready_.add(*next);
+    if (running_) return;
+    running_ = true;
+    while (node* const n = ready_.take()) n->waits.resume();
+    running_ = false;
+  }
+
+ private:
+  void lock() {
+    for (int open = 0; !lock_.compare_exchange_strong(open, 1); open = 0) std::this_thread::yield();
+  }
+  void open() {
+    int locked = 1;
+    lock_.compare_exchange_strong(locked, 0);
+  }
+  std::atomic<long> drawn_{0};
+  long k_;
+  std::atomic<int> lock_{0};
+  list waiting_;
+  static inline thread_local constinit list ready_{};
+  static inline thread_local constinit bool running_ = false;
+};
+
 struct detached {
   struct promise_type {
     detached get_return_object() noexcept { return {}; }
@@ -140,12 +190,15 @@ detached pass_on(Semaphore& s, const bool& end, double& passages) {
     s.release();
   }
 }
-/// Ends it after a while, from within: one coroutine of the crowd looks at the clock.
+/// Ends it after a while, from within: one coroutine of the crowd looks at the clock, or at what was done.
 template <class Semaphore>
-detached end_after(Semaphore& s, std::chrono::steady_clock::time_point when, bool& end) {
+detached end_after(Semaphore& s, const cell& what, const double& passages, bool& end) {
+  using clock = std::chrono::steady_clock;
+  const auto when =
+      clock::now() + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(what.seconds));
   while (!end) {
     co_await s.async_acquire();
-    end = std::chrono::steady_clock::now() >= when;
+    end = what.hand_overs > 0 ? passages >= static_cast<double>(what.hand_overs) : clock::now() >= when;
     s.release();
   }
 }
@@ -159,7 +212,6 @@ double processor_seconds() {
 
 template <class Semaphore>
 sample run(const cell& what) {
-  using clock = std::chrono::steady_clock;
   std::jthread another([](std::stop_token stop) {  // or the C library would leave out what only threads need
     std::mutex mutex;
     std::condition_variable_any never;
@@ -174,8 +226,7 @@ sample run(const cell& what) {
     if (!taken.await_ready()) static_cast<void>(taken.await_suspend(std::noop_coroutine()));
   }
   for (int i = 0; i < what.coroutines; ++i) pass_on(s, end, got.operations);
-  const auto length = std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(what.seconds));
-  end_after(s, clock::now() + length, end);
+  end_after(s, what, got.operations, end);
   const double before = processor_seconds();
   for (int i = 0; i < what.k; ++i) s.release();
   got.seconds = got.cpu_seconds = processor_seconds() - before;
@@ -190,6 +241,7 @@ std::vector<peer> coroutine_peers() {
     return peer{.name = name, .first_come = true, .coroutines = true, .run = run};
   };
   return {described("floor: list and spin lock", run<list_and_spin_lock>),
+          described("floor: six locked instructions", run<list_and_word>),
           described("kgate coroutines", run<semaphore>), described("mutex and deque", run<mutex_and_deque>)};
 }
 

@@ -19,6 +19,7 @@ struct cell {
   int inside_ns = 0;         ///< computing inside
   int asleep_inside_us = 0;  ///< sleeping inside
   double seconds = 0.01;     ///< length of a chunk
+  long hand_overs = 0;       ///< of coroutines; if not 0 the chunk ends after as many
   bool count_overtakings = false;
 };
 

@@ -98,7 +98,7 @@ struct request_options {
   }
   template <class Duration>
   void set(const std::chrono::time_point<wait_limit::clock, Duration>& when) noexcept {
-    deadline = deadline_after(time_until(when));
+    deadline = deadline_at(when);
   }
   template <Executor E>
   void set(const E&) noexcept {}

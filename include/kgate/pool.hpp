@@ -125,8 +125,9 @@ class pool {
   requires requires(Make& make, std::ptrdiff_t number) { T(make(number)); }
   pool(std::ptrdiff_t k, Make make, std::ptrdiff_t capacity)
       : slots_(k, capacity),
-        make_(
-            [make = std::move(make)](void* memory, std::ptrdiff_t number) mutable { ::new (memory) T(make(number)); }),
+        make_([make = std::make_shared<Make>(std::move(make))](void* memory, std::ptrdiff_t number) {
+          ::new (memory) T((*make)(number));  // shared, since std::function wants what can be copied
+        }),
         places_(static_cast<std::size_t>(capacity), [](std::size_t) { return place(); }) {}
   /// Objects made by their default constructor.
   explicit pool(std::ptrdiff_t k) requires std::is_default_constructible_v<T>
@@ -134,7 +135,7 @@ class pool {
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
   /// All objects must have been given back, or the program stops.
-  ~pool() { KGATE_EXPECTS(available() == size(), "a pool is destroyed while an object is lent"); }
+  ~pool() { KGATE_EXPECTS(slots_.holders() == 0, "a pool is destroyed while an object is lent"); }
 
   /// Waits in line for an object.
   [[nodiscard]] lease borrow() { return lend(basic_slot<Slots>(slots_)); }
@@ -162,9 +163,13 @@ class pool {
   /// use then are kept until the pool ends or has room for them again.
   /// @throws std::invalid_argument unless 1 <= k <= capacity()
   void resize(std::ptrdiff_t k) { slots_.resize(k); }
+  /// Lends nothing any more: who waits or comes gets an exception (refused) or, with a limit, an empty lease. What is
+  /// lent stays with its borrower, and is destroyed when it is given back. Final.
+  void close() { slots_.close(); }
+  bool closed() const noexcept { return slots_.closed(); }
   std::ptrdiff_t capacity() const noexcept { return slots_.capacity(); }
 
-  /// k.
+  /// k; 0 if closed.
   std::ptrdiff_t size() const noexcept { return slots_.size(); }
   std::ptrdiff_t available() const noexcept { return slots_.available(); }
   std::ptrdiff_t waiters() const noexcept { return slots_.waiters(); }

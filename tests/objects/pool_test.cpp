@@ -7,7 +7,9 @@
 
 #include <atomic>
 #include <barrier>
+#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -69,6 +71,51 @@ TEST(Lease, MustNotOutliveItsPool) {
         kept = objects.borrow();
       },
       "destroyed while an object is lent");
+}
+
+TEST(Lease, MustNotOutliveAClosedPool) {
+  EXPECT_DEATH(
+      {
+        pool<int>::lease kept;
+        pool<int> objects(1);
+        kept = objects.borrow();
+        objects.close();
+      },
+      "destroyed while an object is lent");
+}
+
+TEST(Pool, RefusesEverybodyOnceItIsClosed) {
+  pool<std::shared_ptr<int>> objects(1, [](std::ptrdiff_t) { return std::make_shared<int>(7); });
+  auto lent = objects.borrow();
+  const std::weak_ptr<int> object = *lent;
+  std::atomic<int> refusals{0}, empty{0};
+  std::jthread waits([&] {
+    try {
+      static_cast<void>(objects.borrow());
+    } catch (const refused& why) {
+      refusals += why.why() == refused::reason::closed;
+    }
+  });
+  std::jthread waits_a_while([&] { empty += !objects.try_borrow_for(std::chrono::hours(1)); });
+  while (objects.waiters() < 2) std::this_thread::yield();
+  objects.close();
+  waits.join();
+  waits_a_while.join();
+  EXPECT_EQ(refusals, 1);
+  EXPECT_EQ(empty, 1);
+  EXPECT_TRUE(objects.closed());
+  EXPECT_EQ(objects.size(), 0);
+  EXPECT_FALSE(objects.try_borrow());
+  EXPECT_EQ(*object.lock(), 7);
+  lent.give_back();
+  EXPECT_TRUE(object.expired());
+}
+
+TEST(Pool, TakesAFactoryThatCannotBeCopied) {
+  pool<int> objects(2,
+                    [base = std::make_unique<int>(40)](std::ptrdiff_t slot) { return *base + static_cast<int>(slot); });
+  const auto first = objects.borrow(), second = objects.borrow();
+  EXPECT_EQ(*first + *second, 81);
 }
 
 struct immovable {

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <latch>
 #include <memory>
 #include <optional>
@@ -131,6 +132,20 @@ TEST(Async, ADeadlineEndsTheWait) {
   EXPECT_EQ(s.waiters(), 0);
   s.release();
   EXPECT_EQ(s.available(), 1);
+}
+
+TEST(Async, ADeadlineIsTheTimeThatWasGiven) {
+  using clock = std::chrono::steady_clock;
+  semaphore s(1);
+  const auto deadline = [&](auto when) { return s.async_acquire(when, inline_executor{}).deadline; };
+  const clock::time_point in_a_year = clock::now() + std::chrono::hours(24 * 365);
+  EXPECT_EQ(deadline(in_a_year), in_a_year);
+  EXPECT_EQ(deadline(clock::time_point::max()), clock::time_point::max());
+  EXPECT_EQ(deadline(std::chrono::time_point<clock, std::chrono::hours>::max()), clock::time_point::max());
+  EXPECT_LE(deadline(std::chrono::time_point<clock, std::chrono::hours>::min()), clock::now());
+  using exact = std::chrono::duration<double>;
+  EXPECT_EQ(deadline(std::chrono::time_point<clock, exact>(exact(1e300))), clock::time_point::max());
+  EXPECT_LE(deadline(std::chrono::time_point<clock, exact>(exact(std::nan("")))), clock::now());
 }
 
 TEST(Async, ADeadlineThatIsNotReachedDoesNoHarm) {

@@ -64,6 +64,18 @@ TYPED_TEST(semaphore_edges, the_ends_of_time) {
   EXPECT_EQ(s.available(), 1);
 }
 
+// Of a time that the kernel reads wrongly it would be none, again and again.
+TEST(semaphore_edges_time, a_wait_with_a_limit_is_one_sleep) {
+  kgate::basic_semaphore<kgate::fifo, kgate::adaptive, kgate::statistics> s(1);
+  s.acquire();
+  const auto before = steady_clock::now();
+  EXPECT_FALSE(s.try_acquire_for(50ms));
+  EXPECT_GE(steady_clock::now() - before, 50ms);
+  EXPECT_GE(s.counts().waits, 1U);
+  EXPECT_LE(s.counts().waits, 3U);
+  s.release();
+}
+
 TYPED_TEST(semaphore_edges, a_stop_that_was_requested_before) {
   TypeParam s(1);
   std::stop_source stop;

@@ -32,18 +32,18 @@ class Foreign(unittest.TestCase):
         self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
         return done.stdout
 
-    def build_and_run(self, machine):
-        compiler, emulator = f"{machine}-linux-gnu-g++", f"qemu-{machine}-static"
+    def build_and_run(self, triplet, machine, *options, tests=TESTS):
+        compiler, emulator = f"{triplet}-g++", f"qemu-{machine}-static"
         for needed in (compiler, emulator):
             if not shutil.which(needed):
                 self.skipTest(f"no {needed}")
         if not GTEST.is_dir():
             self.skipTest(f"no {GTEST}")
         common = (compiler, "-std=c++20", "-O1", "-static", "-pthread", f"-I{SOURCE}/include", f"-I{SOURCE}/src", f"-I{SOURCE}/tests",
-                  f"-I{GTEST}", f"-I{GTEST}/include", "-DGTEST_HAS_PTHREAD=1")
+                  f"-I{GTEST}", f"-I{GTEST}/include", "-DGTEST_HAS_PTHREAD=1", *options)
         for part in ("gtest-all", "gtest_main"):
             self.run_in(*common, "-c", GTEST / "src" / f"{part}.cc", "-o", f"{part}.o")
-        for test in TESTS:
+        for test in tests:
             with self.subTest(test=test):
                 program = test.replace("/", "_").removesuffix(".cpp")
                 self.run_in(*common, SOURCE / "tests" / test, "gtest-all.o", "gtest_main.o", "-o", program)
@@ -52,10 +52,15 @@ class Foreign(unittest.TestCase):
                 self.assertNotIn("[==========] Running 0 tests", told)
 
     def test_aarch64(self):
-        self.build_and_run("aarch64")
+        self.build_and_run("aarch64-linux-gnu", "aarch64")
 
     def test_riscv64(self):
-        self.build_and_run("riscv64")
+        self.build_and_run("riscv64-linux-gnu", "riscv64")
+
+    def test_32_bits(self):
+        tests = ("semaphore/semaphore_test.cpp", "semaphore/edges_test.cpp", "semaphore/slots_test.cpp")
+        for time in ((), ("-D_FILE_OFFSET_BITS=64", "-D_TIME_BITS=64")):
+            self.build_and_run("arm-linux-gnueabihf", "arm", *time, tests=tests)
 
 
 if __name__ == "__main__":

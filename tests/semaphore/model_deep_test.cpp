@@ -13,8 +13,8 @@ const std::vector<std::string> promised{"k-exclusion", "deadlock-free", "starvat
 const std::vector<std::string> in_room_promised{"k-exclusion", "deadlock-free", "starvation-free"};
 
 template <class Gate>
-void holds_in_room(int N, int k, int passages) {
-  const auto got = verdicts<Gate>(N, k, passages, 0, in_room_promised, {.gigabytes = 9});
+void holds_in_room(int N, int k, int passages, int first_more = 0) {
+  const auto got = verdicts<Gate>(N, k, passages, 0, in_room_promised, {.first_more = first_more, .gigabytes = 9});
   EXPECT_EQ(got.overall(), verdict::holds) << "N = " << N << ", k = " << k << ": " << text(got);
 }
 
@@ -27,6 +27,9 @@ TEST(KgateModelDeep, FifoN4k3TwoPassages) {
   EXPECT_EQ(got.overall(), verdict::holds) << text(got);
 }
 TEST(RoomModelDeep, FifoN3k2TwoPassages) { holds_in_room<fifo_in_room>(3, 2, 2); }
+TEST(RoomModelDeep, FifoN3k1OneComesTwice) { holds_in_room<fifo_in_room>(3, 1, 1, 1); }
+TEST(RoomModelDeep, GivingUpN3k1ByOne) { holds_in_room<impatient_in_room<small_queue<room_machine>, 1, 1>>(3, 1, 1); }
+TEST(RoomModelDeep, ResizedN4k2) { holds_in_room<resized_in_room<small_queue<room_machine>, false>>(4, 3, 1); }
 TEST(RoomModelDeep, FifoN4k2) { holds_in_room<fifo_in_room>(4, 2, 1); }
 TEST(RoomModelDeep, GivingUpWithWeightsN3k2) {
   holds_in_room<impatient_in_room<small_queue<room_machine>, 2>>(3, 2, 1);

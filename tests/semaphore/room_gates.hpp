@@ -66,9 +66,9 @@ bool wants_to_give_up(checker_machine::Process& p, const Private& mine, coin& to
   return mine.gives_up == giving_up::not_yet || (mine.gives_up == giving_up::no && toss.toss(p));
 }
 
-/// A process may give up once in a passage, at any moment, and then queues again; the last process asks for Weight
-/// permits.
-template <class Queue, int Weight = 1>
+/// A process may give up once in a passage, at any moment, and then queues again: all of them, or the first so many;
+/// the last process asks for Weight permits.
+template <class Queue, int Weight = 1, int Impatient = line_value<4>::waiters_max>
 class impatient_in_room : public in_room<Queue> {
  public:
   using base = in_room<Queue>;
@@ -78,7 +78,7 @@ class impatient_in_room : public in_room<Queue> {
       : base(memory, N, k), last_(N - 1), k_(k), coin_(memory) {}
   void acquire(Process& p, Private& mine) {
     room_machine::current = &this->room_;
-    const auto expired = [&] { return wants_to_give_up(p, mine, coin_); };
+    const auto expired = [&] { return p.id().value < Impatient && wants_to_give_up(p, mine, coin_); };
     while (!this->queue_.enter(p, mine, weight(p)) && !this->queue_.wait(p, mine, expired)) {
     }
     p.live();

@@ -13,7 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
-#include <optional>
+#include <memory>
+#include <new>
 #include <thread>
 
 #include "kgate/detail/stop_token.hpp"
@@ -135,7 +136,15 @@ struct native_waiting {
       static constexpr kind thread{&serve_line_of<Waiter, Algorithm>, nullptr, nullptr, &tag_of<Algorithm>};
       key = of.key();
       is = &thread;
-      if (p.limit_ != nullptr && p.limit_->stop != nullptr) on_stop_.emplace(*p.limit_->stop, interrupt{this});
+      if (p.limit_ != nullptr && p.limit_->stop != nullptr) {
+        ::new (static_cast<void*>(on_stop_)) callback(*p.limit_->stop, interrupt{this});
+        has_callback_ = true;
+      }
+    }
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
+    ~Waiter() {
+      if (has_callback_) std::destroy_at(std::launder(reinterpret_cast<callback*>(on_stop_)));
     }
     std::uint32_t read(Process&) const noexcept { return word.load(std::memory_order_seq_cst); }
     std::uint32_t clear(Process&, std::uint32_t bits) noexcept {
@@ -148,8 +157,10 @@ struct native_waiting {
       detail::native_waiter* whom;
       void operator()() const noexcept { whom->notify(detail::waiter_word::interrupted); }
     };
+    using callback = stop_callback<interrupt>;
     Statistics* counts_;
-    std::optional<stop_callback<interrupt>> on_stop_;
+    bool has_callback_ = false;
+    alignas(callback) std::byte on_stop_[sizeof(callback)];  // not an optional: GCC 12 warns of it under sanitizers
   };
 
   template <class Algorithm>

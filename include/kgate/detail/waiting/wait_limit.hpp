@@ -34,6 +34,17 @@ wait_limit::clock::time_point deadline_after(const std::chrono::duration<Rep, Pe
   return now + std::chrono::ceil<clock::duration>(timeout);
 }
 
+/// `when` as a deadline, for any duration: max() if that is too far, long ago if it is not a number.
+template <class Duration>
+wait_limit::clock::time_point deadline_at(const std::chrono::time_point<wait_limit::clock, Duration>& when) noexcept {
+  using clock = wait_limit::clock;
+  using seconds = std::chrono::duration<long double>;
+  const seconds wanted(when.time_since_epoch());
+  if (!(wanted > seconds(0))) return clock::time_point{};
+  if (wanted >= seconds(clock::duration::max()) - seconds(1)) return clock::time_point::max();
+  return clock::time_point(std::chrono::ceil<clock::duration>(when.time_since_epoch()));
+}
+
 /// How long it is until `when`, for any time of any clock; at most a hundred days, so that the caller asks again.
 template <class Clock, class Duration>
 std::chrono::nanoseconds time_until(const std::chrono::time_point<Clock, Duration>& when) noexcept {
