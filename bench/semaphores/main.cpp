@@ -67,7 +67,8 @@ int count_alone(std::string_view name, int operations) {
   if (known) return EXIT_SUCCESS;
   for (const peer& who : coroutine_peers())
     if (who.name == name)
-      return who.run({.coroutines = 100, .hand_overs = operations}).done ? EXIT_SUCCESS : EXIT_FAILURE;
+      return who.run({.id = "hand-over", .coroutines = 100, .hand_overs = operations}).done ? EXIT_SUCCESS
+                                                                                            : EXIT_FAILURE;
   return EXIT_FAILURE;
 }
 
