@@ -28,11 +28,6 @@ function(kgate_add_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE kgate::kgate kgate_own ${arg_LIBRARIES} GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
-  # A text on the checker's machine runs only where something is to be learnt; what explores is in the libraries. Many
-  # texts in one file take long to compile, so less is spent on optimising them.
-  if(arg_LIBRARIES MATCHES "kgate_(models|checker)")
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-  endif()
   set(tier quick)
   if(arg_DEEP)
     set(tier deep)
