@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions C3, C4 and C5 of section 3 as formulas, and lemma 4.1: the bank teller has the fairness of its lock. C1,
-// C2 and those that speak of enabling are properties of their own: k-exclusion, kl-deadlock-free, bounded-waiting
-// (C4'), fifo-enabling (C5'), l-queuelike (C6).
+// Conditions C3, C3', C4 and C5 of section 3 as properties, C3, C4 and C5 as formulas beside them, and lemma 4.1: the
+// bank teller has the fairness of its lock. The other conditions are properties too: k-exclusion (C1), kl-deadlock-free
+// (C2), bounded-waiting (C4'), fifo-enabling (C5'), l-queuelike (C6).
 
 #include "algorithms/flbb79/conditions.hpp"
 
+#include "kgate/algorithms/am97_queue.hpp"
 #include "kgate/algorithms/flbb79_bank.hpp"
 #include "kgate/algorithms/flbb79_bounded.hpp"
+#include "kgate/algorithms/flbb79_buffer_lock.hpp"
 #include "kgate/algorithms/flbb79_count.hpp"
 #include "kgate/algorithms/flbb79_tickets.hpp"
 #include "kgate/algorithms/mcs_lock.hpp"
@@ -22,6 +24,43 @@ template <class M>
 using bank_over_mcs = flbb79::bank<M, mcs_lock>;
 template <class M>
 using bank_over_tickets = flbb79::bank<M, tickets>;
+template <class M>
+using buffer_lock = flbb79::buffer_lock<M>;
+template <class M>
+using bank_over_buffer = flbb79::bank<M, buffer_lock>;
+
+TEST(Conditions, AreDecidedAlikeInTwoWays) {
+  for (const int k : {1, 2}) {
+    expect_agreement<count>(3, k);
+    expect_agreement<tickets>(3, k);
+    expect_agreement<bank_over_mcs>(3, k);
+    expect_agreement<bank_over_tickets>(3, k);
+    expect_agreement<bank_over_buffer>(3, k);
+  }
+}
+
+/// Who is enabled is not known to the queue any more: with two places it can be overtaken for ever.
+TEST(Conditions, TheQueueOfAndersonAndMoirIsFairByLetterWithOnePlaceOnly) {
+  EXPECT_EQ(decide<am97::queue>({3, 1, 0, 0}, "bounded-overtaking").b, 0);
+  EXPECT_EQ(decide<am97::queue>({3, 2, 0, 0}, "bounded-overtaking").verdict, "violated");
+  EXPECT_EQ(decide<am97::queue>({3, 2, 0, 1}, "finite-enabling").verdict, "holds");
+}
+
+/// C3 and C3' with fewer than k failures. Who fails in its entry stays there (C3 is not for such runs), but the robust
+/// ones enable it all the same.
+TEST(Conditions, FiniteWaitingForEnablingBearsFailures) {
+  EXPECT_EQ(decide<tickets>({3, 2, 0, 1}, "finite-waiting").verdict, "violated");
+  EXPECT_EQ(decide<tickets>({3, 2, 0, 1}, "finite-enabling").verdict, "holds");
+  EXPECT_EQ(decide<tickets>({4, 2, 0, 3}, "finite-enabling").verdict, "holds");
+  EXPECT_EQ(decide<flbb79::bounded>({2, 1, 0, 0}, "finite-enabling").verdict, "holds");
+  EXPECT_EQ(decide<count>({3, 1, 0, 0}, "finite-enabling").verdict, "violated");
+  EXPECT_EQ(decide<count>({3, 2, 0, 1}, "finite-enabling").verdict, "violated");
+}
+/// A teller's customer is never enabled before its last step, and still gets there.
+TEST(Conditions, TheBankWaitsFinitelyForEnabling) {
+  EXPECT_EQ(decide<bank_over_mcs>({3, 2, 0, 0}, "finite-enabling").verdict, "holds");
+  EXPECT_EQ(decide<bank_over_buffer>({3, 2, 0, 0}, "finite-enabling").verdict, "holds");
+}
 
 TEST(Conditions, CountIsUnfair) {
   EXPECT_EQ(says<count>(3, 2, finite_waiting), "violated");

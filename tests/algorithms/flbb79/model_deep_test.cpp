@@ -31,6 +31,10 @@ TEST(BufferLock, WaitsForOneN5) {
   }
 }
 
+TEST(Buckets, FairnessIsDecidedAlikeInTwoWaysN2k1) { expect_agreement<flbb79::bounded>(2, 1); }
+TEST(Buckets, EnableWhoFailsInItsEntryN3k2) {
+  EXPECT_EQ(decide<flbb79::bounded>({3, 2, 0, 1}, "finite-enabling").verdict, "holds");
+}
 TEST(Buckets, HoldN3k1Distributed) {
   for (const char* property : {"k-exclusion", "starvation-free", "kl-deadlock-free"})
     EXPECT_EQ(decide<flbb79::bounded>({3, 1}, property).verdict, "holds") << property;

@@ -39,13 +39,15 @@ void checking::k_fcfs(property_result& r, const fairness_result& found) {
 
 void checking::bounded_waiting(property_result& r) {
   if (!fairness_decidable(r)) return;
-  if (!enabledness_known()) return undecided(r, watch_.why());
-  const waiting_result found = find_waiting_bound(explored_, *graph_, *depths_, *enabled_, watch_);
+  const bool by_letter = r.name == "bounded-overtaking";
+  if (!by_letter && !enabledness_known()) return undecided(r, watch_.why());
+  const waiting_result found = by_letter ? find_overtaking_bound(explored_, *graph_, *depths_, watch_)
+                                         : find_waiting_bound(explored_, *graph_, *depths_, *enabled_, watch_);
   if (found.found) {
     const int victim = std::countr_zero(found.found->overtaken);
     return unfair(r, *found.found, victim,
-                  fmt::format("process {} gets in again and again while process {} waits and is never enabled",
-                              found.found->by, victim));
+                  fmt::format("process {} gets in again and again while process {} {}", found.found->by, victim,
+                              by_letter ? "is in its entry" : "waits and is never enabled"));
   }
   by_completeness(r, found);
   if (r.is != verdict::holds) return;

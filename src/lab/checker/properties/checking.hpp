@@ -68,6 +68,7 @@ class checking {
   /// k-fcfs, fife and enabled-in-order: an order that later ones must respect.
   void doorway_order(property_result& r);
   void k_fcfs(property_result& r, const fairness_result& found);
+  /// bounded-waiting and bounded-overtaking: how often one is overtaken by another.
   void bounded_waiting(property_result& r);
   bool fairness_decidable(property_result& r);
   bool enabledness_known();
@@ -78,7 +79,8 @@ class checking {
 
   /// The properties of Fischer et al. that speak of processes being enabled.
   void about_enabling(property_result& r);
-  void fifo_enabling(property_result& r);
+  void finite_waiting(property_result& r);
+  void fifo(property_result& r, waits_for what);
 
   /// A formula, by its automaton beside each state.
   void formula(property_result& r);

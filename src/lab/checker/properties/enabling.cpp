@@ -76,8 +76,8 @@ namespace {
 /// Who is overtaken by whom although it waits, for one victim.
 class overtaking_search {
  public:
-  overtaking_search(const state_graph& g, const depths& d, const enabling& who, int victim)
-      : graph_(g), depths_(d), who_(who), victim_(victim), arrived_(g.end(), 0) {}
+  overtaking_search(const state_graph& g, const depths& d, const enabling& who, waits_for what, int victim)
+      : graph_(g), depths_(d), who_(who), what_(what), victim_(victim), arrived_(g.end(), 0) {}
 
   /// The overtaking nearest to the start, if it is nearer than `best`. `w` may end it early.
   void run(std::optional<overtaking>& best, watch& w) {
@@ -110,7 +110,7 @@ class overtaking_search {
   }
 
  private:
-  bool waits(state_id s) const { return has(who_.kept_waiting(graph_, s), victim_); }
+  bool waits(state_id s) const { return has(waiting(graph_, who_, what_, s), victim_); }
 
   void follow(state_id s, int p, std::optional<overtaking>& best) {
     const state_id t = graph_.next(s, p);
@@ -136,6 +136,7 @@ class overtaking_search {
   const state_graph& graph_;
   const depths& depths_;
   const enabling& who_;
+  waits_for what_;
   int victim_;
   std::vector<process_set> arrived_;  ///< who can have been in its remainder, and not inside since, while it waited
   std::vector<state_id> open_;
@@ -143,10 +144,12 @@ class overtaking_search {
 
 }  // namespace
 
-std::optional<overtaking> find_overtaking(const state_graph& g, const depths& d, const enabling& who, watch& w) {
+std::optional<overtaking> find_overtaking(const state_graph& g, const depths& d, const enabling& who, waits_for what,
+                                          watch& w) {
   std::optional<overtaking> best;
-  for (int victim = 0; victim < g.N() && w.why().empty(); ++victim) overtaking_search(g, d, who, victim).run(best, w);
-  if (best && w.why().empty()) overtaking_search(g, d, who, best->victim).show(*best);
+  for (int victim = 0; victim < g.N() && w.why().empty(); ++victim)
+    overtaking_search(g, d, who, what, victim).run(best, w);
+  if (best && w.why().empty()) overtaking_search(g, d, who, what, best->victim).show(*best);
   return best;
 }
 

@@ -26,6 +26,8 @@ class enabling {
   bool complete() const { return complete_; }
   process_set enabled(state_id s) const { return enabled_[s]; }
   process_set inside(state_id s) const { return inside_[s]; }
+  /// In its entry or exit.
+  static process_set protocols(const state_graph& g, state_id s) { return g.in_entry(s) | g.in_exit(s); }
   /// In its entry and not enabled.
   process_set kept_waiting(const state_graph& g, state_id s) const { return g.in_entry(s) & ~enabled_[s]; }
   process_set in_remainder(const state_graph& g, state_id s) const {
@@ -45,7 +47,14 @@ state_id find_not_full(const state_graph& g, const depths& d, const enabling& wh
 /// A state in which somebody is in its exit region; no_state if none.
 state_id find_exit_region(const state_graph& g, const depths& d);
 
-/// `overtaker` arrives and enters, on the way given from `from` on, while `victim` waits and is not enabled.
+/// What the victim of an overtaking has not come to: to be inside (C3, C5), or to be enabled (C3', C5').
+enum class waits_for { inside, enabling };
+
+inline process_set waiting(const state_graph& g, const enabling& who, waits_for what, state_id s) {
+  return what == waits_for::inside ? g.in_entry(s) : who.kept_waiting(g, s);
+}
+
+/// `overtaker` arrives and enters, on the way given from `from` on, while `victim` waits.
 struct overtaking {
   state_id from = no_state;
   std::vector<int> steps;
@@ -53,8 +62,15 @@ struct overtaking {
   int overtaker = -1;
 };
 
-/// FIFO enabling (C5'): empty if nobody is overtaken so.
-std::optional<overtaking> find_overtaking(const state_graph& g, const depths& d, const enabling& who, watch& w);
+/// FIFO (C5) or FIFO enabling (C5'): empty if nobody is overtaken so.
+std::optional<overtaking> find_overtaking(const state_graph& g, const depths& d, const enabling& who, waits_for what,
+                                          watch& w);
+
+/// Finite waiting (C3) or finite waiting for enabling (C3'), with at most `crashes` processes failing: a run in which
+/// the victim waits for ever while another gets inside again and again. The victim may be one that failed; who has
+/// stopped inside or in its remainder has not failed.
+liveness_result find_endless_waiting(const state_graph& g, const depths& d, const enabling& who, waits_for what,
+                                     int crashes, watch& w);
 
 /// (k,l)-deadlock (C2) with at most `crashes` processes failing: a run in which no process changes regions although
 /// somebody alive waits, in a state with places that are neither taken nor allocated by group enabling.

@@ -177,21 +177,21 @@ fairness_result ask(const exploration& e, const state_graph& g, const std::vecto
   return result;
 }
 
-/// All ways to wait for one process while others get in, and how often.
+/// All ways to wait for one process while others get in, and how often. waits(s, p) says whether p waits in s.
+template <class Waits>
 class waiting_search {
  public:
-  waiting_search(const exploration& e, const state_graph& g, const depths& d, const enabledness& who, bool doorway)
+  waiting_search(const exploration& e, const state_graph& g, const depths& d, Waits waits)
       : graph_(g),
         depths_(d),
-        who_(who),
         where_(e),
-        doorway_(doorway),
+        waits_(waits),
         trips_(std::size_t{g.end()} * static_cast<std::size_t>(g.N()), 0) {}
 
   /// Adds what process p can suffer to the result; false if it was ended early.
   bool add(int p, waiting_result& result, watch& w) {
     const int N = graph_.N();
-    const auto in = [&](state_id s) { return waits(s, p); };
+    const auto in = [&](state_id s) { return waits_(s, p); };
     components parts(graph_);
     return parts.for_each(
         in, [](state_id, int) { return true; },
@@ -224,7 +224,6 @@ class waiting_search {
   }
 
  private:
-  bool waits(state_id s, int p) const { return has(who_.kept_out(s), p) && (!doorway_ || where_.past_doorway(s, p)); }
   std::uint8_t& trips(state_id s, int j) {
     return trips_[std::size_t{s} * static_cast<std::size_t>(graph_.N()) + static_cast<std::size_t>(j)];
   }
@@ -256,11 +255,22 @@ class waiting_search {
 
   const state_graph& graph_;
   const depths& depths_;
-  const enabledness& who_;
   const places where_;
-  const bool doorway_;
+  const Waits waits_;
   std::vector<std::uint8_t> trips_;  ///< how often j can still get in while p waits, once it has been in its remainder
 };
+
+/// Over all victims, until one waits for ever.
+template <class Waits>
+waiting_result longest_wait(exploration& e, const state_graph& g, const depths& d, Waits waits, watch& w) {
+  waiting_result result;
+  waiting_search search(e, g, d, waits);
+  for (int p = 0; p < g.N() && result.complete && !result.found; ++p) {
+    w.report("counting overtakings", static_cast<std::uint64_t>(p), static_cast<std::uint64_t>(g.N() - p), g.bytes());
+    result.complete = search.add(p, result, w);
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -326,13 +336,15 @@ fairness_result find_kfcfs_violation(exploration& e, const state_graph& g, watch
 
 waiting_result find_waiting_bound(exploration& e, const state_graph& g, const depths& d, const enabledness& who,
                                   watch& w) {
-  waiting_result result;
-  waiting_search search(e, g, d, who, doorways_of(e.table->source()) == doorways::marked);
-  for (int p = 0; p < g.N() && result.complete && !result.found; ++p) {
-    w.report("counting overtakings", static_cast<std::uint64_t>(p), static_cast<std::uint64_t>(g.N() - p), g.bytes());
-    result.complete = search.add(p, result, w);
-  }
-  return result;
+  const bool doorway = doorways_of(e.table->source()) == doorways::marked;
+  const places where(e);
+  return longest_wait(
+      e, g, d, [&](state_id s, int p) { return has(who.kept_out(s), p) && (!doorway || where.past_doorway(s, p)); }, w);
+}
+
+waiting_result find_overtaking_bound(exploration& e, const state_graph& g, const depths& d, watch& w) {
+  return longest_wait(
+      e, g, d, [&](state_id s, int p) { return has(g.in_entry(s), p); }, w);
 }
 
 std::uint64_t fairness_bytes(const state_graph& g, int threads) {

@@ -21,6 +21,9 @@
 /// where the text marks a doorway, p waits from its end on: the paper's entries have a doorway of one step. The exit,
 /// which C4' covers too, is the matter of bounded-exit.
 ///
+/// bounded-overtaking (the same paper, C4, b-bounded waiting): the same by its letter, of a process in its entry, from
+/// its first step on and until it is inside.
+///
 /// All speak of all runs: a crashed process is one that takes no more steps, and nobody needs to take any.
 ///
 /// No order needs to be stored in the states: a run in which p was first is a walk through states of the plain graph
@@ -64,6 +67,8 @@ struct waiting_result : fairness_result {
 };
 waiting_result find_waiting_bound(exploration& e, const state_graph& g, const depths& d, const enabledness& who,
                                   watch& w);
+/// bounded-overtaking: the same of processes in their entry, enabled or not.
+waiting_result find_overtaking_bound(exploration& e, const state_graph& g, const depths& d, watch& w);
 
 /// What these searches need beside the graph, at most.
 std::uint64_t fairness_bytes(const state_graph& g, int threads);

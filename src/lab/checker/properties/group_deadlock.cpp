@@ -75,7 +75,7 @@ class group_deadlock_search {
   std::optional<lasso> found;
 
  private:
-  process_set protocols(state_id s) const { return graph_.in_entry(s) | graph_.in_exit(s); }
+  process_set protocols(state_id s) const { return enabling::protocols(graph_, s); }
   bool in(state_id s) const { return (protocols(s) & ~crashed_) != 0 && (crashed_ & ~protocols(s)) == 0; }
   bool follows(state_id s, int p) const { return !has(crashed_, p) && !changes_region(s, p); }
   bool changes_region(state_id s, int p) const {

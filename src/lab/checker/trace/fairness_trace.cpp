@@ -158,10 +158,10 @@ std::string judge_waiting_bound(const trace& t, program& p, int allowed) {
   return fmt::format("nobody overtakes process {} more than {} {}", t.victim, allowed, allowed == 1 ? "time" : "times");
 }
 
-/// Somebody gets in during the loop and the victim, never enabled, stays in its entry. Being enabled lasts, so it is
-/// enough that the victim can wait for ever from some place in the loop.
+/// Somebody gets in during the loop and the victim stays in its entry, for bounded-waiting never enabled. Being enabled
+/// lasts, so it is enough that the victim can wait for ever from some place in the loop.
 std::string judge_waiting(const trace& t, program& p) {
-  if (t.victim < 0) return "a violation of bounded-waiting needs a victim";
+  if (t.victim < 0) return fmt::format("a violation of {} needs a victim", t.property);
   if (t.loop < 0 || static_cast<std::size_t>(t.loop) == t.schedule.size())
     return "a finite run cannot show that waiting is unbounded";
   follower run(t, p);
@@ -179,7 +179,7 @@ std::string judge_waiting(const trace& t, program& p) {
   if (!(run.w.here() == start.here())) return "the loop does not come back to its start";
   if (!stays) return fmt::format("process {} does not stay in its entry", t.victim);
   if (!entered) return "nobody enters in the loop";
-  if (victim_steps || can_wait_for_ever(start, t.victim, p.N())) return "";
+  if (t.property == "bounded-overtaking" || victim_steps || can_wait_for_ever(start, t.victim, p.N())) return "";
   return fmt::format("no way was found to keep process {} out for ever: it may be enabled", t.victim);
 }
 
@@ -214,7 +214,7 @@ std::optional<int> overtakings_allowed(std::string_view property) {
 
 bool is_fairness(std::string_view property) {
   return overtakings_allowed(property) || property == "fife" || property == "enabled-in-order" ||
-         property == "k-fcfs" || property == "bounded-waiting";
+         property == "k-fcfs" || property == "bounded-waiting" || property == "bounded-overtaking";
 }
 
 std::string judge_fairness(const trace& t, program& p) {

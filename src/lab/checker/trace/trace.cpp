@@ -55,10 +55,12 @@ int inside(const walker& w, int N) {
 
 bool is_crashed(const trace& t, int p) { return std::find(t.crashed.begin(), t.crashed.end(), p) != t.crashed.end(); }
 
+bool is_endless_waiting(const trace& t) { return t.property == "finite-waiting" || t.property == "finite-enabling"; }
+
 /// A process that owes a step: alive, outside its remainder, able to move.
 bool obliged(walker& w, const trace& t, int p) {
-  // Of (k,l)-deadlocks those inside need not leave.
-  if (t.property == "kl-deadlock-free" && w.local(p).where == region::critical) return false;
+  // By Fischer et al. those inside need not leave.
+  if ((t.property == "kl-deadlock-free" || is_endless_waiting(t)) && w.local(p).where == region::critical) return false;
   return !is_crashed(t, p) && w.outside(p) && w.can_move(p);
 }
 
@@ -117,7 +119,7 @@ std::string judge_end(const trace& t, walker& w, int N, int k) {
 }
 
 /// Somebody who was in its remainder while the victim was in its entry enters by the last step, before which the victim
-/// was not enabled.
+/// was in its entry and, unless fifo is at stake, not enabled.
 std::string judge_arrival(const trace& t, program& p) {
   walker w(p);
   std::vector<bool> later(static_cast<std::size_t>(p.N()), false);
@@ -138,14 +140,15 @@ std::string judge_arrival(const trace& t, program& p) {
         later[static_cast<std::size_t>(other)] = true;
   }
   if (!overtakes) return fmt::format("nobody who arrived while process {} waited enters by the last step", t.victim);
-  return not_enabled ? "" : fmt::format("process {} may be enabled when it is overtaken", t.victim);
+  return not_enabled || t.property == "fifo" ? ""
+                                             : fmt::format("process {} may be enabled when it is overtaken", t.victim);
 }
 
 /// Follows the loop once and judges it: closed, fair, and bad all the way round.
 std::string judge_loop(const trace& t, walker& w, int N) {
   const walker::position start = w.here();
   std::vector<bool> settled(static_cast<std::size_t>(N), false);
-  bool entered = false, victim_steps = false, changed = false;
+  bool entered = false, victim_steps = false, changed = false, enabled_somewhere = false;
   bool entry_all_along = true, exit_all_along = true;
   const auto look = [&] {
     for (int p = 0; p < N; ++p)
@@ -153,6 +156,8 @@ std::string judge_loop(const trace& t, walker& w, int N) {
     if (t.victim >= 0) {
       entry_all_along &= w.local(t.victim).where == region::entry;
       exit_all_along &= w.local(t.victim).where == region::exit;
+      if (t.property == "finite-enabling")
+        enabled_somewhere |= !place_in_run(w.source(), w.here()).shown_not_enabled(t.victim, places_max);
     } else {
       bool waits = false;
       for (int p = 0; p < N; ++p) waits |= !is_crashed(t, p) && w.local(p).where == region::entry;
@@ -179,6 +184,10 @@ std::string judge_loop(const trace& t, walker& w, int N) {
   if (!entry_all_along) return "no process stays in its entry all along the loop";
   if (t.property == "deadlock-free" && entered) return "somebody enters in the loop";
   if (t.property == "kl-deadlock-free") return changed ? "somebody changes its region in the loop" : judge_places(w);
+  if (is_endless_waiting(t)) {
+    if (t.victim < 0 || !entered) return "nobody gets inside in the loop while one waits";
+    if (enabled_somewhere) return fmt::format("process {} may be enabled in the loop", t.victim);
+  }
   return "";
 }
 
@@ -360,7 +369,8 @@ std::string validate(const trace& t, program& p) {
     if (t.schedule[i] < 0 || scheduled_process(t.schedule[i]) >= N)
       return fmt::format("step {}: process {} does not exist: N = {}", i + 1, scheduled_process(t.schedule[i]), N);
   if (is_fairness(t.property)) return judge_fairness(t, p);
-  if (t.victim >= 0 && (t.property == "fifo-enabling" || t.property == "l-queuelike")) return judge_arrival(t, p);
+  if (t.victim >= 0 && (t.property == "fifo" || t.property == "fifo-enabling" || t.property == "l-queuelike"))
+    return judge_arrival(t, p);
   if (const auto formula = parse_formula_property(t.property)) return judge_formula(t, *formula, p);
   walker w(p);
   for (std::size_t i = 0; i < stem; ++i) {
