@@ -165,6 +165,10 @@ struct supervised_value {
   std::array<std::uint8_t, 2> step{};  ///< low byte first
   bit_string xs;
 
+  /// What a search says it has met: values with the supervisor's state in them, and with it distributed.
+  static constexpr std::array<const char*, 2> modes{"SHARE", "DIST"};
+  int mode() const { return static_cast<int>(loccur); }
+
   friend bool operator==(const supervised_value&, const supervised_value&) = default;
 };
 

@@ -53,6 +53,20 @@ class Coverage(LabTest):
         counted = self.lab_json(HOLDS, "rmr", "am97-chain-cc", "-N", "3", "-k", "2")
         self.assertIn("2", counted["coverage"]["labels"])
 
+    def test_modes_of_a_variable(self):
+        """Where the supervisor's state of lemma 4.3 is: with k = l = 2 it takes five processes to distribute it."""
+        kept = ("check", "flbb79-bounded", "-N", "3", "-k", "2", "--property", "k-exclusion")
+        modes = self.lab_json(HOLDS, *kept)["coverage"]["modes"]["V"]
+        self.assertEqual(modes["DIST"], 0)
+        self.assertGreater(modes["SHARE"], 100)
+        self.assertRegex(self.lab(HOLDS, *kept), r"\nmodes of V: SHARE [0-9,]+ values, DIST never\n")
+        distributed = ("check", "flbb79-bounded", "-N", "2", "-k", "1", "--property", "k-exclusion")
+        result = self.lab_json(HOLDS, *distributed)["coverage"]
+        self.assertGreater(result["modes"]["V"]["DIST"], 100)
+        self.assertEqual(sum(result["modes"]["V"].values()), result["variables"]["V"])
+        self.assertRegex(self.lab(HOLDS, *distributed), r"\nmodes of V: SHARE [0-9,]+ values, DIST [0-9,]+ values\n")
+        self.assertNotIn("modes", self.lab_json(HOLDS, "check", "mcs", "-N", "1", "-k", "1", "--property", "k-exclusion")["coverage"])
+
 
 if __name__ == "__main__":
     lab.main()

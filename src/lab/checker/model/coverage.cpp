@@ -23,7 +23,14 @@ coverage coverage_of(const program& p) {
       const auto place = std::lower_bound(at.next.begin(), at.next.end(), next);
       if (place == at.next.end() || *place != next) at.next.insert(place, next);
     });
-  for (int v = 0; v < p.variables(); ++v) all.variables[p.variable(v).name] = p.variable(v).values.size();
+  for (int i = 0; i < p.variables(); ++i) {
+    const shared_variable& v = p.variable(i);
+    all.variables[v.name] = v.values.size();
+    if (v.modes.empty()) continue;
+    auto& taken = all.modes[v.name];
+    for (const std::string& name : v.modes) taken.emplace_back(name, 0);
+    for (code c = 0; c < v.values.size(); ++c) ++taken[static_cast<std::size_t>(v.mode(v.values.bytes(c)))].second;
+  }
   return all;
 }
 
@@ -50,6 +57,8 @@ nlohmann::json to_json(const coverage& c) {
                           {"waits", at.blocked},
                           {"next", at.next}};
   for (const auto& [name, values] : c.variables) j["variables"][name] = values;
+  for (const auto& [name, taken] : c.modes)
+    for (const auto& [mode, values] : taken) j["modes"][name][mode] = values;
   return j;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lab/checker/model/program.hpp"
@@ -23,6 +24,8 @@ struct label_coverage {
 struct coverage {
   std::map<std::string, label_coverage> labels;  ///< those at which an access was made
   std::map<std::string, std::size_t> variables;  ///< how many values each has taken
+  /// Of variables whose values are of several modes: how many it has taken of each, in the order of the text.
+  std::map<std::string, std::vector<std::pair<std::string, std::size_t>>> modes;
 
   /// Of what a comparison or a wait can come to, what no run came to: "3 never fails", "5 never waits".
   std::vector<std::string> branches_missed() const;

@@ -79,6 +79,10 @@ struct checker_machine {
       v.home = description.home;
       v.names_process = std::is_same_v<T, process_id>;
       v.print = [](std::string_view bytes) { return to_text(from_bytes<T>(bytes)); };
+      if constexpr (requires { T::modes; }) {
+        v.modes.assign(T::modes.begin(), T::modes.end());
+        v.mode = [](std::string_view bytes) { return from_bytes<T>(bytes).mode(); };
+      }
       v.values.intern(to_bytes(initial));
       if (registers_.safe) make_safe(v, initial);
       return static_cast<int>(variables_.size()) - 1;

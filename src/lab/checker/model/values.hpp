@@ -68,6 +68,9 @@ struct shared_variable {
   bool names_process = false;  ///< its values are process numbers, renamed when processes are
   value_table values;
   std::string (*print)(std::string_view) = nullptr;
+  /// If its values are of several modes: their names, and the number of a value's mode.
+  std::vector<std::string> modes;
+  int (*mode)(std::string_view) = nullptr;
   /// On safe registers: the code that stands for "a write is going on", and what a read may then return.
   code unstable = 0;
   std::vector<code> domain;

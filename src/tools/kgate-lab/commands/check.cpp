@@ -306,7 +306,15 @@ std::string coverage_text(const plan& p, const lab::check_result& r) {
     text += fmt::format(", not reached: {}", fmt::join(missed, ", "));
   if (const auto missed = r.reached.branches_missed(); !missed.empty())
     text += fmt::format("; {}", fmt::join(missed, ", "));
-  return wrapped(text, 10, 79) + "\n";
+  text = wrapped(text, 10, 79) + "\n";
+  for (const auto& [variable, taken] : r.reached.modes) {
+    std::vector<std::string> each;
+    for (const auto& [mode, values] : taken)
+      each.push_back(values == 0 ? fmt::format("{} never", mode)
+                                 : fmt::format("{} {}", mode, count_text(values, "value", "values")));
+    text += wrapped(fmt::format("modes of {}: {}", variable, fmt::join(each, ", ")), 10, 79) + "\n";
+  }
+  return text;
 }
 
 std::string human(const plan& p, const lab::check_result& r, lab::program& program) {
