@@ -4,6 +4,7 @@
 /// all of figure 3 and figure 8, and all of figure 9 but I16. Where they name the private v of a process, which it has
 /// read from Q, I17 is looked at with Q in its place, as I16 has it, and I10 without it.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -111,13 +112,19 @@ std::string figure_9(const block& b, int k, int instance) {
 
 using figure = std::string (*)(const block&, int, int);
 
+/// The number of the one block.
+int instance_of(const model& of) {
+  int instance = -1;
+  for (int v = 0; v < of.memory.size(); ++v)
+    if (of.memory.at(v).name.starts_with("X.")) instance = std::stoi(of.memory.at(v).name.substr(2));
+  return instance;
+}
+
 verdict decided(const char* algorithm, figure broken, int k, const std::vector<std::string>& wrong = {}) {
   const int N = k + 1;
   auto made = make_model(find_algorithm(algorithm), N, k);
   const model& of = *made;
-  int instance = -1;
-  for (int v = 0; v < of.memory.size(); ++v)
-    if (of.memory.at(v).name.starts_with("X.")) instance = std::stoi(of.memory.at(v).name.substr(2));
+  const int instance = instance_of(of);
   made->invariant = [&of, broken, k, N, instance](const state_view& s) { return broken(block(s, of, N), k, instance); };
   program_name name{algorithm, N, k, 0, {}};
   for (const std::string& text : wrong) name.wrong.push_back(mutation::parse(text));
@@ -153,7 +160,7 @@ verdict judged(const char* algorithm, int k, const std::string& formula) {
   request.crashes = k - 1;
   return check(p, request).properties.at(0).is;
 }
-/// U1 of figure 3 and U2 of figure 8: whoever has been released stays so until it is inside.
+/// U1 of figure 3, U2 of figure 8 and U3 of figure 9: whoever has been released stays so until it is inside.
 TEST(Am97Unless, ReleasedStaysReleased) {
   for (const int k : {1, 2}) {
     EXPECT_EQ(judged("am97-chain-cc", k, "forall p: [] (at(p, 5) && Q.0 != p -> ((at(p, 5) && Q.0 != p) W inside(p)))"),
@@ -163,6 +170,15 @@ TEST(Am97Unless, ReleasedStaysReleased) {
         << "who has not been released may be";
     EXPECT_EQ(judged("am97-chain-dsm", k, "[] (at(1, 8) && P.0[1] = 1 -> ((at(1, 8) && P.0[1] = 1) W inside(1)))"),
               verdict::holds);
+    const int IN = instance_of(*make_model(find_algorithm("am97-chain-dsm-small"), k + 1, k));
+    for (const char* word : {"P", "R"})
+      for (const bool released : {true, false}) {
+        const std::string waits =
+            fmt::format("at(1, \"11-12\") && {}[1] {} \"(false,{})\"", word, released ? "!=" : "=", IN);
+        EXPECT_EQ(judged("am97-chain-dsm-small", k, fmt::format("[] ({0} -> (({0}) W inside(1)))", waits)),
+                  released ? verdict::holds : verdict::violated)
+            << waits;
+      }
   }
 }
 

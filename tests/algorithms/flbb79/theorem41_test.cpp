@@ -11,6 +11,7 @@
 #include "kgate/algorithms/flbb79_buffer_lock.hpp"
 #include "kgate/algorithms/flbb79_number_lock.hpp"
 #include "kgate/algorithms/flbb79_tickets.hpp"
+#include "kgate/algorithms/mcs_lock.hpp"
 #include "mutants/arrivals_keep_messages.hpp"
 #include "mutants/come_in_is_done.hpp"
 #include "mutants/everybody_is_free.hpp"
@@ -30,6 +31,27 @@ template <class M>
 using buffer_lock = flbb79::buffer_lock<M>;
 template <class M>
 using number_lock = flbb79::number_lock<M>;
+template <class M>
+using mcs = mcs_lock<M>;
+/// A number lock that takes another step after the one that lets the next process in.
+template <class M>
+class leaves_by_two_steps {
+ public:
+  using Process = typename M::Process;
+  using Private = typename number_lock<M>::Private;
+  leaves_by_two_steps(typename M::Memory& memory, int N, int k)
+      : lock_(memory, N, k), gone_(memory, {.name = "gone"}, 0) {}
+  void acquire(Process& p, Private& mine) { lock_.acquire(p, mine); }
+  void release(Process& p, Private& mine) {
+    lock_.release(p, mine);
+    p.live();
+    gone_.write(p["F"], 1);
+  }
+
+ private:
+  number_lock<M> lock_;
+  typename M::template Var<int> gone_;
+};
 template <class M>
 using bank_over_tickets = flbb79::bank<M, tickets>;
 template <class M>
@@ -105,6 +127,17 @@ TEST(LockMutant, WithAValueFewerIsCaughtN3) {
   EXPECT_EQ(says<come_in_is_done>(3, 1, "k-exclusion"), "violated");
   EXPECT_EQ(says<one_number_fewer>(3, 1, "k-exclusion"), "violated");
 }
+/// What lemma 4.1 supposes of its lock.
+TEST(Lemma41, TheLocksPreserveOrder) {
+  for (const int N : {2, 3, 4}) {
+    EXPECT_EQ(says<buffer_lock>(N, 1, order_preserving), "holds") << N;
+    EXPECT_EQ(says<number_lock>(N, 1, order_preserving), "holds") << N;
+  }
+  EXPECT_EQ(says<tickets>(3, 1, order_preserving), "holds");
+  EXPECT_EQ(says<mcs>(3, 1, order_preserving), "holds");
+  EXPECT_EQ(says<leaves_by_two_steps>(3, 1, order_preserving), "violated");
+}
+
 /// As many values as (b) allows, and no more than (a) does to N = 12.
 TEST(Theorem41, TheBankOverTheBufferWaitsForOne) {
   for (const auto& [N, l] : {std::pair{3, 1}, {3, 2}, {4, 2}}) {
