@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The site builds without a warning, has every document and every public name, its links lead somewhere, it fetches nothing from
-elsewhere, works in a browser from the disk, and its drawings name what is there.
+"""The site builds from a clean copy, without a network and without a warning; has every document and every public name; its links lead
+somewhere; it fetches nothing from elsewhere and works in a browser from the disk. Its drawings name what is there, and the examples
+are complete.
 
 usage: site_test.py ROOT
 """
 import ast
 import html.parser
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -55,13 +57,14 @@ class Site(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.made = tempfile.TemporaryDirectory()
-        folder = Path(cls.made.name)
-        subprocess.run([sys.executable, "-B", ROOT / "docs/book/assemble.py", folder / "book"], check=True)
-        (folder / "mkdocs.yml").write_text(f"INHERIT: {ROOT}/mkdocs.yml\ndocs_dir: {folder}/book\nsite_dir: {folder}/site\n"
-                                         f"hooks:\n  - {ROOT}/docs/book/hooks.py\ntheme:\n  custom_dir: {ROOT}/docs/book/theme\n")
-        cls.done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", folder / "mkdocs.yml"],
-                                  cwd=folder, capture_output=True, text=True)
-        cls.site = folder / "site"
+        # From a copy of the tree as it is cloned, and where that can be had without a network.
+        tree = Path(cls.made.name, "tree")
+        shutil.copytree(ROOT, tree, symlinks=True, ignore=shutil.ignore_patterns("build", ".git", "__pycache__", "*.egg-info"))
+        alone = ["unshare", "--net"]
+        if subprocess.run([*alone, "true"], capture_output=True).returncode != 0:
+            alone = []
+        cls.done = subprocess.run([*alone, tree / "site"], capture_output=True, text=True)
+        cls.site = tree / "build/site"
         cls.pages = {str(p.relative_to(cls.site)): Page(p.read_text()) for p in cls.site.rglob("*.html")}
 
     @classmethod
@@ -73,6 +76,7 @@ class Site(unittest.TestCase):
 
     def test_without_a_warning(self):
         self.assertEqual((self.done.returncode, self.done.stderr), (0, ""), self.done.stdout)
+        self.assertEqual(self.done.stdout, f"{self.site}/index.html\n")
         self.assertTrue((self.site / "search/search_index.json").exists())
 
     def test_every_document(self):
@@ -157,6 +161,17 @@ class Site(unittest.TestCase):
             for option in re.findall(r"^\\fB.*?\\-\\-((?:[a-z]|\\-)+)", page.read_text(), re.M):
                 self.assertTrue("--" + option.replace("\\", "") in shown, f"{page.name}: --{option}")
             self.assertEqual(re.findall(r"\\f[BIRP]|\\-", shown), [], page.name)
+
+
+class Examples(unittest.TestCase):
+    def test_each_has_five_lines_a_row_and_a_test(self):
+        listed, tests = (ROOT / "examples/README.md").read_text(), (ROOT / "examples/CMakeLists.txt").read_text()
+        folders = [p for p in (ROOT / "examples").iterdir() if p.is_dir() and p.name not in ("exercises", "__pycache__")]
+        self.assertGreaterEqual(len(folders), 10)
+        for folder in folders:
+            self.assertEqual(len((folder / "README.md").read_text().strip().split("\n")), 5, folder.name)
+            self.assertIn(f"({folder.name}/README.md)", listed)
+            self.assertRegex(tests, rf"kgate_add(_checked)?_example\({folder.name}\b")
 
 
 class Drawings(unittest.TestCase):
