@@ -160,8 +160,8 @@ int kgate_wait_finish(kgate_wait* wait) {
   using namespace kgate::c;
   if (wait == nullptr) return failed(KGATE_INVALID);
   if (!wait->is_ours()) return failed(KGATE_FORKED);
+  const uncancellable whole;  // to the end: freeing closes descriptors
   if (!wait->ended()) {
-    const uncancellable whole;
     wait->attend();
     return failed(KGATE_WAITING);
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every call of kgate.h from C as it is used; fork, pthread_cancel, signals, killed holders and waiters. */
+/* Every call of kgate.h from C as it is used; fork and a killed holder. */
 
 #include "c/checks.h"
 
@@ -273,23 +273,6 @@ static void killed_holder_is_healed(void) {
   kgate_gate_close(gate);
 }
 
-static void cancel_waits_for_the_end(void) {
-  kgate_semaphore* s = NULL;
-  OK(kgate_semaphore_create(&s, 1));
-  OK(kgate_acquire(s, 1));
-  struct waiter w = {NULL, s, NULL, -1};
-  pthread_t thread;
-  CHECK(pthread_create(&thread, NULL, wait_at_semaphore, &w) == 0);
-  while (kgate_semaphore_waiters(s) == 0) sleep_for(millisecond);
-  CHECK(pthread_cancel(thread) == 0);
-  sleep_for(20 * millisecond);
-  CHECK(kgate_semaphore_waiters(s) == 1); /* no cancellation point: it still waits */
-  OK(kgate_release(s, 1));
-  CHECK(pthread_join(thread, NULL) == 0 && w.result == KGATE_OK);
-  OK(kgate_release(s, 1));
-  kgate_semaphore_destroy(s);
-}
-
 enum { workers = 4, rounds = 2000 };
 static kgate_slots* shared_slots;
 static int owner_of[2];
@@ -466,7 +449,6 @@ int main(int count, char** arguments) {
   slots_life();
   child_may_only_close();
   killed_holder_is_healed();
-  cancel_waits_for_the_end();
   threads_share();
   gate_waits_without_a_thread();
   threads_wait_without_a_thread();

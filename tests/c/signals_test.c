@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals and kill -9, at gates, semaphores and slots, in calls that block and in waits of an event loop. */
+/* Signals, pthread_cancel and kill -9, at gates, semaphores and slots, in calls that block and in waits of an event
+ * loop. */
 #include "c/checks.h"
 
 static volatile sig_atomic_t handled;
@@ -91,6 +92,104 @@ static void handlers_do_not_stretch_a_limit(void) {
   kgate_part(holder);
   OK(kgate_release(semaphore, 1));
   OK(kgate_slots_release(slots, slot));
+}
+
+/* pthread_cancel does not end a wait, however long it has slept, and in whatever call of the kernel. */
+static void cancellation_does_not_end_a_wait(void) {
+  for (int kind = 0; kind < kinds; ++kind) {
+    kgate_member* holder = join(gate);
+    ptrdiff_t slot = -1;
+    OK(kgate_enter(holder, 1));
+    OK(kgate_acquire(semaphore, 1));
+    OK(kgate_slots_acquire(slots, &slot));
+    struct waiter w = {(enum what)kind, 3600 * 1000 * millisecond, NULL, -1};
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, wait_there, &w) == 0);
+    sleep_for(100 * millisecond); /* until it waits by events */
+    CHECK(pthread_cancel(thread) == 0);
+    sleep_for(50 * millisecond);
+    CHECK(w.result == -1);
+    kgate_part(holder);
+    OK(kgate_release(semaphore, 1));
+    OK(kgate_slots_release(slots, slot));
+    CHECK(pthread_join(thread, NULL) == 0 && w.result == KGATE_OK);
+  }
+}
+
+/* A thread that is cancelled already makes every call of kgate.h; the first to end it is not one of them.
+ * symbols_test.py sees to it that none is left out. */
+static void* every_call_while_cancelled(void* finished) {
+  kgate_gate_options options = KGATE_GATE_OPTIONS_INIT;
+  kgate_gate* own = NULL;
+  kgate_member *one = NULL, *two = NULL;
+  kgate_wait* wait = NULL;
+  kgate_stop* stop = NULL;
+  kgate_status* status = NULL;
+  kgate_semaphore* s = NULL;
+  kgate_slots* places = NULL;
+  int number = 0;
+  size_t count = 0;
+  uint64_t token = 0;
+  ptrdiff_t slot = -1, other = -1;
+  CHECK(pthread_cancel(pthread_self()) == 0);
+  kgate_guard_against_truncation();
+  OK(kgate_gate_open(&own, "cancelled", 1, &options));
+  CHECK(kgate_gate_open(&own, "no/name", 1, NULL) == KGATE_BAD_NAME && strlen(kgate_last_error()) > 0);
+  CHECK(strlen(kgate_version()) > 0 && strlen(kgate_result_text(KGATE_OK)) > 0);
+  OK(kgate_stop_create(&stop));
+  OK(kgate_gate_join(own, &one));
+  OK(kgate_gate_join(own, &two));
+  OK(kgate_enter(one, 1));
+  CHECK(kgate_inside(one) == 1 && kgate_slot(one, &number) == KGATE_OK && kgate_token(one, &token) == KGATE_OK);
+  OK(kgate_slots_of(one, NULL, 0, &count));
+  CHECK(kgate_enter_within(two, 1, 20 * millisecond, stop) == KGATE_TIMED_OUT);
+  CHECK(kgate_enter_begin(two, 1, KGATE_FOREVER, stop, &wait) == KGATE_WAITING && kgate_wait_descriptor(wait) >= 0);
+  CHECK(kgate_wait_finish(wait) == KGATE_WAITING);
+  OK(kgate_gate_status(own, &status));
+  kgate_status_free(status);
+  kgate_wait_cancel(wait);
+  CHECK(kgate_wait_finish(wait) == KGATE_STOPPED);
+  CHECK(kgate_enter_attend(two, 1, KGATE_FOREVER, stop, &wait) == KGATE_WAITING);
+  kgate_wait_destroy(wait);
+  OK(kgate_leave(one));
+  kgate_part(one);
+  kgate_part(two);
+  CHECK(kgate_gate_resize(own, 2) == KGATE_OK && kgate_gate_slots(own, &number) == KGATE_OK);
+  OK(kgate_gate_remove(own, 1));
+  kgate_gate_close(own);
+
+  OK(kgate_semaphore_create(&s, 1));
+  OK(kgate_acquire(s, 1));
+  CHECK(kgate_acquire_within(s, 1, 20 * millisecond, stop) == KGATE_TIMED_OUT);
+  CHECK(kgate_acquire_begin(s, 1, KGATE_FOREVER, stop, &wait) == KGATE_WAITING);
+  kgate_wait_destroy(wait);
+  OK(kgate_release(s, 1));
+  OK(kgate_semaphore_resize(s, 2));
+  CHECK(kgate_semaphore_permits(s) == 2 && kgate_semaphore_available(s) == 2 && kgate_semaphore_waiters(s) == 0);
+  kgate_semaphore_close(s);
+  kgate_semaphore_destroy(s);
+  OK(kgate_slots_create(&places, 1));
+  OK(kgate_slots_acquire(places, &slot));
+  CHECK(kgate_slots_acquire_within(places, &other, 20 * millisecond, stop) == KGATE_TIMED_OUT);
+  CHECK(kgate_slots_acquire_begin(places, &other, KGATE_FOREVER, stop, &wait) == KGATE_WAITING);
+  kgate_wait_destroy(wait);
+  OK(kgate_slots_release(places, slot));
+  CHECK(kgate_slots_size(places) == 1 && kgate_slots_available(places) == 1 && kgate_slots_waiters(places) == 0);
+  kgate_slots_close(places);
+  kgate_slots_destroy(places);
+  kgate_stop_request(stop);
+  CHECK(kgate_stop_requested(stop) == 1);
+  kgate_stop_destroy(stop);
+  *(int*)finished = 1;
+  pthread_testcancel();
+  return NULL;
+}
+static void no_call_is_a_cancellation_point(void) {
+  pthread_t thread;
+  int finished = 0;
+  void* ended = NULL;
+  CHECK(pthread_create(&thread, NULL, every_call_while_cancelled, &finished) == 0);
+  CHECK(pthread_join(thread, &ended) == 0 && finished == 1 && ended == PTHREAD_CANCELED);
 }
 
 static void* request_at_signal(void* stop) {
@@ -222,6 +321,8 @@ int main(void) {
   OK(kgate_slots_create(&slots, 1));
   handlers_do_not_end_a_wait();
   handlers_do_not_stretch_a_limit();
+  cancellation_does_not_end_a_wait();
+  no_call_is_a_cancellation_point();
   a_thread_that_waits_for_signals_ends_waits();
   kill_9_of_holders_and_waiters();
   attended_waits_outlive_deaths();

@@ -45,6 +45,12 @@ class Interface(unittest.TestCase):
         codes = set(re.findall(r"^  (KGATE_\w+) = \d+", self.header, re.M)) - {"KGATE_OK"}
         self.assertEqual({code for code in codes if not re.search(rf"[!=]= {code}\b", texts)}, set())
 
+    def test_every_call_is_made_by_a_cancelled_thread(self):
+        text = (ROOT / "tests/c/signals_test.c").read_text()
+        body = text[text.index("every_call_while_cancelled(void*"):text.index("pthread_testcancel()")]
+        calls = {line.split("@")[0] for line in self.kept if "@" in line}
+        self.assertEqual({call for call in calls if not re.search(rf"\b{call}\(", body)}, set())
+
     def test_soname(self):
         self.assertIn("[libkgate.so.1]", output("readelf", "-d", LIBRARY))
 

@@ -65,7 +65,8 @@ class Sanitized(unittest.TestCase):
             run(self.folder / command[0], *command[1:], env=self.environment(KGATE_DIR=str(self.folder)), timeout=900)
 
     def python(self, suite, *arguments):
-        loaded = run("gcc", "-print-file-name=libasan.so").stdout.strip()
+        # The runtime of C++ as well: the sanitizer looks for what it intercepts there when the interpreter, written in C, starts.
+        loaded = " ".join(run("gcc", f"-print-file-name={name}").stdout.strip() for name in ("libasan.so", "libstdc++.so.6"))
         # The interpreter keeps what it has until it ends: leaks are looked for in C.
         done = run(sys.executable, "-B", ROOT / "tests/python" / suite, *arguments, timeout=1800,
                    env=self.environment(PYTHONPATH=str(self.folder / "python"), LD_PRELOAD=loaded, ASAN_OPTIONS="detect_leaks=0"))
