@@ -302,9 +302,9 @@ void session::watch_over(const std::stop_token& stop) {
   for (const auto& [path, who] : listeners_) who->notify();
   changed_.notify_all();
   lock.unlock();
+  lost_.request_stop();  // first, so that whoever is woken by the descriptor finds it requested
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(lost_fd_, &one, sizeof one);
-  lost_.request_stop();
   // The ensemble may still know the session, and the library would keep it alive with all that it has.
   const std::unique_lock alone(in_use_);
   zookeeper_close(std::exchange(handle_, nullptr));

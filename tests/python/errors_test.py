@@ -5,6 +5,7 @@
 usage: errors_test.py ROOT C_PROGRAM [Errors | Full], with the package on PYTHONPATH
 C_PROGRAM is that of tests/c/errors_test.c. Full needs a minute: as many participants as a gate can have.
 """
+import ast
 import os
 import re
 import resource
@@ -120,6 +121,14 @@ class Errors(unittest.TestCase):
             kind = getattr(kgate, name)
             public = {part for part in [*dir(kind), *getattr(kind, "__dataclass_fields__", ())] if not part.startswith("_")}
             self.assertEqual({part for part in public if not re.search(rf"\.{part}\b", texts)}, set(), f"of kgate.{name}")
+
+    def test_nothing_of_gates_between_machines_is_left_untried(self):
+        """By the sources, for their compiled part need not be here."""
+        text = (ROOT / "tests/python/machines_test.py").read_text()
+        classes = [c for c in ast.parse((ROOT / "bindings/python/src/kgate/_machines.py").read_text()).body if isinstance(c, ast.ClassDef)]
+        names = {f.name for c in classes for f in c.body if isinstance(f, ast.FunctionDef) and c.name.startswith("Cluster")}
+        self.assertLessEqual({"enter", "lost", "fileno", "status"}, names)
+        self.assertEqual({name for name in names if not name.startswith("_") and not re.search(rf"\.{name}\b", text)}, set())
 
 
 class Full(unittest.TestCase):

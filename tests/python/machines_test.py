@@ -7,6 +7,7 @@ usage: machines_test.py ENSEMBLE
 import asyncio
 import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -50,7 +51,7 @@ class Machines(unittest.TestCase):
         g = self.gate("simple", 2)
         self.assertEqual((g.name, g.slots, g.on, repr(g)), ("simple", 2, self.on, "kgate.Gate('simple')"))
         with g.enter(timeout=60) as slot:
-            self.assertEqual((int(slot), f"{slot}", slot.lost), (0, "0", False))
+            self.assertEqual((int(slot), slot.slot, f"{slot}", ["a", "b"][slot], slot.lost, slot.released), (0, 0, "0", "a", False, False))
             with g.enter() as other:
                 self.assertEqual(other.slots, (1,))
                 self.assertGreater(other.token, slot.token)
@@ -61,6 +62,11 @@ class Machines(unittest.TestCase):
                 with self.assertRaises(kgate.InUse):
                     g.remove()
         self.assertFalse(slot.release())
+        self.assertTrue(slot.released)
+        with self.assertRaises(ValueError):
+            slot.slot
+        self.assertIsNone(g.directory)
+        g.close()  # and opened anew
         g.resize(3)
         with g.enter(3) as three:
             self.assertEqual(three.slots, (0, 1, 2))
@@ -169,7 +175,9 @@ class Machines(unittest.TestCase):
         for process in servers:
             os.kill(process, signal.SIGSTOP)
         try:
-            until(lambda: permit.lost)
+            self.assertEqual(select.select([permit], [], [], 0)[0], [])
+            self.assertEqual(select.select([permit.fileno()], [], [], 60)[0], [permit.fileno()])
+            self.assertTrue(permit.lost)
             until(lambda: ended)
         finally:
             for process in servers:
