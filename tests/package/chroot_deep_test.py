@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Debian packages on a bare machine: a fresh system in a folder, on which they are installed, used from the shell, C, CMake
 and Python, upgraded while somebody is inside, and purged. The same system without git gets a copy of the tree, and what README.md
-says of each language (Readme), or the two commands at its top (Clone). What was typed and answered is kept in OUTPUT/transcript-*.
+says of each language (Readme), or the commands at its top (Clone). What was typed and answered is kept in OUTPUT/transcript-*.
 
 usage: chroot_deep_test.py SOURCE OUTPUT [Packages | Readme | Clone]
 Needs root, debootstrap and the machine's own package sources. Packages in OUTPUT that are newer than the tree are used again.
@@ -197,13 +197,14 @@ class Copied(Bare):
         super().setUpClass()
         ignored = shutil.ignore_patterns("build", ".git", "__pycache__", "*.egg-info")
         shutil.copytree(SOURCE, cls.root / "root/kgate", symlinks=True, ignore=ignored)
-        cls.first, cls.second = (line.partition("  #")[0].strip() for line in blocks("sh")[0].strip().split("\n")[:2])
+        cls.first, cls.second, cls.third = (line.partition("  #")[0].strip() for line in blocks("sh")[0].strip().split("\n"))
 
 
 class Readme(Copied):
     def test_every_language(self):
-        """The first command; then each language by the README's programs and commands, with the packages that it names."""
+        """The first commands; then each language by the README's programs and commands, with the packages that it names."""
         self.assertIn("slot 0\n", self.typed(f"cd ~/kgate && {self.first}"))
+        self.assertIn("demo", self.typed(f"cd ~/kgate && {self.second}"))
         text = (SOURCE / "README.md").read_text()
         (commands,) = (b for b in blocks("sh") if "cmake --preset library" in b)
         self.install(*re.search(r"Build and install what programs link with \(Debian: `([^`]+)`\)", text)[1].split())
@@ -222,9 +223,10 @@ class Readme(Copied):
 
 
 class Clone(Copied):
-    def test_the_two_commands_of_the_readme(self):
+    def test_the_three_commands_of_the_readme(self):
         self.assertIn("slot 0\n", self.typed(f"cd ~/kgate && {self.first}"))
-        self.assertIn("PASSED", self.typed(f"cd ~/kgate && {self.second}"))
+        self.assertIn("demo", self.typed(f"cd ~/kgate && {self.second}"))
+        self.assertIn("PASSED", self.typed(f"cd ~/kgate && {self.third}"))
 
 
 if __name__ == "__main__":

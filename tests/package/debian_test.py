@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The Debian packages without building them: what an installation brings belongs to exactly one of them, what they list exists,
-their symbols are those of the library; unpacked into an empty root they work from the shell, C and CMake's files. ./package builds
-them, and chroot_deep_test.py installs them on a bare system.
+their symbols are those of the library; unpacked into an empty root they work from the shell, from C by pkg-config and by CMake, and from
+Python. ./package builds them, and chroot_deep_test.py installs them on a bare system.
 
 usage: debian_test.py SOURCE BUILD
 """
@@ -107,7 +107,20 @@ class Debian(unittest.TestCase):
         flags = run("pkg-config", "--cflags", "--libs", "libkgate", env={**os.environ, "PKG_CONFIG_PATH": str(pkgconfig)}).split()
         run("cc", source, "-o", self.folder / "main", *flags)
         version = ".".join(re.findall(r"#define KGATE_VERSION_\w+ (\d+)", (SOURCE / "include/kgate/version.hpp").read_text()))
-        self.assertEqual(run(self.folder / "main", env={**own, "LD_LIBRARY_PATH": str(pkgconfig.parent)}), version + "\n")
+        linked = {**own, "LD_LIBRARY_PATH": str(pkgconfig.parent)}
+        self.assertEqual(run(self.folder / "main", env=linked), version + "\n")
+        (self.folder / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(user C)\nfind_package(kgate 1.0 REQUIRED COMPONENTS c)\n"
+                                                    "add_executable(user main.c)\ntarget_link_libraries(user PRIVATE kgate::c)\n")
+        run("cmake", "-G", "Ninja", "-S", self.folder, "-B", self.folder / "b", f"-DCMAKE_PREFIX_PATH={root}/usr")
+        run("cmake", "--build", self.folder / "b")
+        self.assertEqual(run(self.folder / "b/user", env=own), version + "\n")
+        # python3-kgate is put together by dh; its files are those of the build.
+        listed = [line.rpartition("/")[2] for line in (SOURCE / "debian/python3-kgate.install").read_text().split()]
+        for pattern in listed:
+            self.assertTrue(list((BUILD / "python/kgate").glob(pattern)) or not (BUILD / "python").exists(), pattern)
+        if (BUILD / "python").exists():
+            script = "import kgate\nwith kgate.Gate('u', 2).enter(timeout=60) as slot: print(int(slot))\n"
+            self.assertEqual(run("/usr/bin/python3", "-c", script, env={**linked, "PYTHONPATH": str(BUILD / "python")}), "0\n")
 
 
 if __name__ == "__main__":
