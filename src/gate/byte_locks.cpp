@@ -328,9 +328,11 @@ lock_file::answer lock_file::command_locked(std::int64_t first, std::int64_t cou
   return answer::locked;
 }
 
-bool lock_file::alive(unsigned i) noexcept {
-  if (const answer member = member_locked(i); member != answer::free) return true;
-  if (const answer command = command_locked(command_byte(i), 1); command != answer::free) return true;
+bool lock_file::alive(unsigned i, bool command_first) noexcept {
+  const auto command = [&] { return command_locked(command_byte(i), 1) != answer::free; };
+  if (command_first && command()) return true;
+  if (member_locked(i) != answer::free) return true;
+  if (!command_first && command()) return true;
   lost_.store(0, std::memory_order_relaxed);
   return false;
 }

@@ -110,7 +110,8 @@ class lock_file {
   /// The same for a new member: the opening for asking will do, if the program is known not to close it.
   lock_opening open_for_member() noexcept;
   /// Whether member i, or the command it started, is alive. True as well if that cannot be found out; lost() says so.
-  bool alive(unsigned i) noexcept;
+  /// The order of the questions is the caller's: where the second is seldom needed, it is spared.
+  bool alive(unsigned i, bool command_first = false) noexcept;
   /// Whether member i itself is alive. True as well if that cannot be found out; lost() says so.
   bool member_alive(unsigned i) noexcept { return member_locked(i) != answer::free; }
   /// The process of the command that member i started: 0 if there is none, -1 if it cannot be named here.

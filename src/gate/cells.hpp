@@ -109,7 +109,7 @@ class mapped_cells {
     return used < members_max ? used : members_max;
   }
 
-  bool alive(unsigned i) const { return locks_->alive(i); }
+  bool alive(unsigned i) const { return locks_->alive(i, leaves_by_ending(i)); }
 
   /// Only a member that has slept for some time can have been dead for long, so only then is the kernel asked.
   bool grantable(unsigned i) const {
@@ -136,16 +136,21 @@ class mapped_cells {
   /// The processes that a waiter depends on, other than its own.
   struct watch_set {
     std::vector<int> processes;
-    bool complete = true;  ///< false: one of them cannot be named here
+    bool complete = true;   ///< false: one of them cannot be named here
+    bool any_dead = false;  ///< one of them was no more
   };
   void watch(watch_set& set, unsigned i) const {
-    // A wrapper that is dead may have left a command that is not; the kernel names that one for whoever asks.
-    const int process = locks_->member_alive(i) ? process_of(i) : locks_->command_process(i);
-    if (process <= 0)
-      set.complete = set.complete && process == 0;
+    const int process = watched_process(i);
+    if (process < 0)
+      set.complete = false;
+    else if (process == 0)
+      set.any_dead = true;
     else if (process != process_)
       set.processes.push_back(process);
   }
+
+  /// Member i is inside and leaves by ending. Sequentially consistent: see gate_doze.hpp.
+  void set_ends(unsigned i) { map_->lines[i].leaves_by_ending.store(1); }
 
   /// Lets others watch this process as member i, if they cannot yet.
   void announce(unsigned i) {
@@ -163,14 +168,29 @@ class mapped_cells {
 
   /// Only deaths count: a member may have said that it leaves by ending.
   void healed(unsigned i) {
-    if (map_->lines[i].leaves_by_ending.load(std::memory_order_relaxed) == 0)
-      map_->healed.fetch_add(1, std::memory_order_relaxed);
+    if (!leaves_by_ending(i)) map_->healed.fetch_add(1, std::memory_order_relaxed);
   }
 
   file_layout& map() const { return *map_; }
   lock_file& locks() const { return *locks_; }
 
  private:
+  bool leaves_by_ending(unsigned i) const {
+    return map_->lines[i].leaves_by_ending.load(std::memory_order_relaxed) != 0;
+  }
+
+  /// The process by which member i lives: 0 if it is dead, -1 if it cannot be named here.
+  int watched_process(unsigned i) const {
+    // A wrapper that is dead may have left a command that is not, and one that has become its command need not have
+    // announced itself; the kernel names commands for whoever asks.
+    const bool ends = leaves_by_ending(i);
+    if (const int command = ends ? locks_->command_process(i) : 0; command != 0) return command;
+    const bool wrapped = locks_->member_alive(i);
+    const int process = wrapped ? process_of(i) : 0;
+    if (process > 0 || ends) return process;
+    const int command = locks_->command_process(i);
+    return command != 0 || !wrapped ? command : process;
+  }
   /// The process of a living member; -1 if it cannot be named here.
   int process_of(unsigned i) const {
     identity who{};

@@ -10,15 +10,14 @@
 #include <cstring>
 
 #include "gate/truncation.hpp"
+#include "kgate/algorithms/gate_doze.hpp"
 #include "kgate/wait_policy.hpp"
 
 namespace kgate::detail::gates {
 
 namespace {
 
-/// A pause costs tens of nanoseconds; about a microsecond of them covers a hand-over between two running processes.
-/// Only the next in line spins.
-constexpr int spins_next = 600;
+/// How long spinning takes at most.
 constexpr std::int64_t spinning_ns = 20'000;
 
 /// Before a member queues up it looks for a moment whether there is room, as long as nobody waits: short passages then
@@ -39,6 +38,13 @@ constexpr std::int64_t dozing_most_ns = 250'000'000;
 
 /// Where everybody is granted before it watches, one of those that wait looks for dead holders so often.
 constexpr std::uint64_t healing_ns = 20'000'000;
+
+/// A holder that died may be noticed by nobody where everybody is granted soon: whether it is the caller's to look.
+[[gnu::hot]] bool is_to_look_for_dead(file_layout& map, std::uint64_t now_ns) {
+  std::uint64_t last = map.looked_ns.load(std::memory_order_relaxed);
+  if (now_ns >= last && now_ns - last < healing_ns) return false;
+  return map.looked_ns.compare_exchange_strong(last, now_ns, std::memory_order_relaxed);
+}
 
 /// How long a waiter sleeps before it looks again, where no event tells of a death.
 std::int64_t tick_ns(bool head, std::int64_t waited_ns) {
@@ -141,6 +147,62 @@ class waiting_cells : public mapped_cells {
   std::int64_t began_;
   entry why_ = entry::removed;
 };
+
+/// The cells of a member that dozes (gate_doze.hpp): how long it sleeps.
+class dozing_cells : public mapped_cells {
+ public:
+  /// A pause costs tens of nanoseconds; about a microsecond of them covers a hand-over between two running processes.
+  /// Only the next in line spins.
+  static constexpr int spins_most = 600, spins_between_looks = 64;
+
+  dozing_cells(const mapped_cells& cells, const wait_options& how, unsigned short_waits)
+      : mapped_cells(cells), how_(how), step_ns_(dozing_ns(members(), short_waits)), for_ns_(step()) {}
+
+  [[gnu::hot]] void doze_off(unsigned i) { map().lines[i].bell.store(bell_asleep); }
+  [[gnu::hot]] void get_up(unsigned i) { map().lines[i].bell.store(0); }
+  [[gnu::hot]] bool doze(unsigned i) {
+    // The clock is not read for those that are woken by their grant.
+    if (slept_ && until_ns_ == 0) until_ns_ = now_ns() + for_ns_;
+    slept_ = true;
+    return timed_sleep(map().lines[i].bell, bell_asleep, until_ns_ == 0 ? for_ns_ : until_ns_ - now_ns());
+  }
+  doze_end doze_until_one_ends(const watch_set& inside) {
+    constexpr std::size_t watched_max = 64;
+    constexpr std::int64_t deaf_ns_max = 1'000'000;  // short enough to hear soon of whatever else happens
+    if (inside.any_dead) return doze_end::one_ended;
+    if (!inside.complete || inside.processes.size() > watched_max) return doze_end::impossible;
+    if (until_ns_ == 0) until_ns_ = now_ns() + for_ns_;
+    const std::int64_t rest_ns = until_ns_ - now_ns();
+    if (rest_ns <= 0) return doze_end::over;
+    return death_watch::sleep_until_one_ends(inside.processes, std::min(rest_ns, deaf_ns_max));
+  }
+  bool ends(unsigned j) const { return map().lines[j].leaves_by_ending.load() != 0; }
+  bool is_cancelled() const { return how_.cancelled != nullptr && how_.cancelled->load(); }
+  bool dozes_again() {
+    dozed_ns_ += step_ns_;
+    for_ns_ = step();
+    until_ns_ = 0;
+    slept_ = false;
+    return dozed_ns_ < dozing_most_ns;
+  }
+  bool is_time_to_heal() const { return is_to_look_for_dead(map(), wall_coarse_ns()); }
+  static void relax() { cpu_relax(); }
+
+  /// Whether it dozed more than once.
+  bool dozed_for_long() const { return dozed_ns_ > 0; }
+
+ private:
+  std::int64_t step() const {
+    return how_.deadline_ns == forever ? step_ns_ : std::min(step_ns_, how_.deadline_ns - now_ns());
+  }
+
+  const wait_options& how_;
+  std::int64_t step_ns_, for_ns_;
+  std::int64_t dozed_ns_ = 0, until_ns_ = 0;
+  bool slept_ = false;
+};
+
+using dozer = dozing<protocol<mapped_cells>, dozing_cells>;
 
 }  // namespace
 
@@ -328,135 +390,35 @@ entry core::forsake(membership& m) noexcept {
 [[gnu::hot]] entry core::enter_or_throw(membership& m, int weight, const wait_options& how, word& became) {
   if (how.deadline_ns == 0) return attempt(m, weight, became);
   const std::optional<entry> at_once = request(m, weight, how.spins_first, became);
-  const entry result = at_once ? *at_once : wait(m, how);
-  if (result != entry::entered || !how.leaves_by_ending) return result;
-  set_leaves_by_ending(m);
-  // Whoever dozes at the head of the queue does not know yet that it is the next, and whom it has to watch.
-  const unsigned head = cells_.queue().before();
-  if (cells_.word().waiting() && head < cells_.members()) cells_.ring(head);
-  return result;
-}
-
-/// Spins for a grant, or for a free permit where nobody grants it.
-void core::spin_at_head(unsigned i) {
-  for (int spin = 0; spin < spins_next && waits(i); ++spin) {
-    cpu_relax();
-    // Rarely enough not to take the cache line away from those that use it.
-    if (spin % 64 == 63 && cells_.word().free() > 0) protocol_.advance();
-  }
-}
-
-/// Sleeps until it is woken for a grant or for a free permit, and not much longer than `for_ns`: nobody is watched yet.
-[[gnu::hot]] void core::doze(unsigned i, const wait_options& how, std::int64_t for_ns) {
-  auto& bell = cells_.map().lines[i].bell;
-  std::int64_t until_ns = 0;  // the clock is not read for those that are woken by their grant
-  while (waits(i)) {
-    bell.store(bell_asleep);
-    const word w = cells_.word();
-    const bool over = w.operation() == op::retired || (how.cancelled != nullptr && how.cancelled->load());
-    if (w.free() > 0 && !w.closed() && is_head(i)) {
-      protocol_.advance();
-      if (!waits(i)) break;
-    }
-    if (over || !waits(i)) break;
-    if (is_head(i) && all_leave_by_ending()) {
-      if (until_ns == 0) until_ns = now_ns() + for_ns;
-      const std::int64_t rest_ns = until_ns - now_ns();
-      if (rest_ns <= 0) break;
-      if (doze_until_one_ends(rest_ns)) continue;
-    }
-    if (!timed_sleep(bell, bell_asleep, until_ns == 0 ? for_ns : until_ns - now_ns())) break;
-    if (!waits(i)) break;
-    if (until_ns == 0) until_ns = now_ns() + for_ns;
-    if (!is_head(i) || all_leave_by_ending()) continue;
-    bell.store(0);  // whoever grants need not wake it
-    spin_at_head(i);
-  }
-  bell.store(0);
-}
-
-/// Whether nobody inside will leave, but end: then nobody wakes the next in line.
-bool core::all_leave_by_ending() const {
-  for (unsigned j = 0, n = cells_.members(); j < n; ++j)
-    if (cells_.state_of(j).where() == kind::in &&
-        cells_.map().lines[j].leaves_by_ending.load(std::memory_order_relaxed) == 0)
-      return false;
-  return true;
-}
-
-/// The next in line sleeps until one of those inside has ended, and grants; short enough to hear soon of whatever else
-/// happens. False if they cannot be watched.
-bool core::doze_until_one_ends(std::int64_t for_ns) {
-  constexpr std::size_t watched_max = 64;
-  constexpr std::int64_t deaf_ns_max = 1'000'000;
-  mapped_cells::watch_set inside;
-  for (unsigned j = 0, n = cells_.members(); j < n && inside.complete; ++j)
-    if (cells_.state_of(j).where() == kind::in) cells_.watch(inside, j);
-  if (!inside.complete || inside.processes.size() > watched_max) return false;
-  switch (death_watch::sleep_until_one_ends(inside.processes, std::min(for_ns, deaf_ns_max))) {
-    case death_watch::rest::disturbed:
-      heal_holders();
-      return true;
-    case death_watch::rest::slept:
-      return true;
-    case death_watch::rest::impossible:
-      break;
-  }
-  return false;
-}
-
-/// True if it is inside. False: it has slept for long, or nothing moves, or it is to give up.
-[[gnu::hot]] bool core::doze_while_it_moves(const membership& m, const wait_options& how) {
-  const auto remaining = [&] { return how.deadline_ns == forever ? forever : how.deadline_ns - now_ns(); };
-  const unsigned short_waits = short_waits_.load(std::memory_order_relaxed);
-  const std::int64_t step = dozing_ns(cells_.members(), short_waits);
-  for (std::int64_t slept = 0; slept < dozing_most_ns; slept += step) {
-    const word before = cells_.word();
-    doze(m.number, how, std::min(step, remaining()));
-    const state now = cells_.state_of(m.number);
-    if (now == m.inside()) {
-      if (slept > 0) {
-        entered_now(m);
-      } else {  // inside since it was queued, all but; a clock is several pages, between two of those that are let in
-        short_waits_.store(short_waits + 1, std::memory_order_relaxed);
-      }
-      return true;
-    }
-    if (now.where() != kind::waits || cells_.word() == before) break;
-    heal_holders_at_times(wall_coarse_ns());
-  }
-  short_waits_.store(0, std::memory_order_relaxed);
-  return false;
-}
-
-/// A holder that died may be noticed by nobody where everybody is granted soon.
-[[gnu::hot]] void core::heal_holders_at_times(std::uint64_t now_ns) {
-  auto& looked = cells_.map().looked_ns;
-  std::uint64_t last = looked.load(std::memory_order_relaxed);
-  if (now_ns >= last && now_ns - last < healing_ns) return;
-  if (looked.compare_exchange_strong(last, now_ns, std::memory_order_relaxed)) heal_holders();
+  return at_once ? *at_once : wait(m, how);
 }
 
 [[gnu::hot]] void core::begin_to_wait(const membership& m) {
   const std::uint64_t queued = wall_coarse_ns();
   cells_.map().lines[m.number].queued_ns.store(queued, std::memory_order_relaxed);
-  if (announces_late_.load(std::memory_order_relaxed)) cells_.announce(m.number);
-  heal_holders_at_times(queued);
+  if (is_to_look_for_dead(cells_.map(), queued)) heal_holders();
 }
 
 [[gnu::hot]] entry core::wait(membership& m, const wait_options& how) {
   const unsigned i = m.number;
   begin_to_wait(m);
+  const unsigned short_waits = short_waits_.load(std::memory_order_relaxed);
+  dozing_cells dozing_on(cells_, how, short_waits);
+  dozer first(protocol_, dozing_on);
   if (is_head(i) && (how.deadline_ns == forever || how.deadline_ns - now_ns() > spinning_ns)) {
     const word before = cells_.word();
-    spin_at_head(i);
+    first.spin_at_head(i);
     // Nothing moves: they may have died before anybody waited.
-    if (cells_.state_of(i).where() == kind::waits && cells_.word() == before) heal_holders();
+    if (waits(i) && cells_.word() == before) first.heal_holders();
   }
-  if (doze_while_it_moves(m, how)) {
-    protocol_.nudge_behind(i);
+  if (first.doze_while_it_moves(i, m.inside())) {
+    if (dozing_on.dozed_for_long()) return entered_now(m);
+    // Inside since it was queued, all but; a clock is several pages, between two of those that are let in.
+    short_waits_.store(short_waits + 1, std::memory_order_relaxed);
     return entry::entered;
   }
+  short_waits_.store(0, std::memory_order_relaxed);
+  if (announces_late_.load(std::memory_order_relaxed)) cells_.announce(i);  // who is behind it watches it from now on
   waiting_cells waiting(cells_, watch_, how, now_ns());
   protocol<waiting_cells> sleeper(waiting);
   const bool over = sleeper.wait(i);
@@ -494,6 +456,7 @@ std::optional<entry> core::begin(suspended_wait& s, int weight, word& became) {
 std::optional<entry> core::begin_or_throw(suspended_wait& s, int weight, word& became) {
   if (const std::optional<entry> at_once = request(s.member, weight, false, became)) return at_once;
   begin_to_wait(s.member);
+  if (announces_late_.load(std::memory_order_relaxed)) cells_.announce(s.member.number);
   if (is_head(s.member.number)) heal_holders();
   s.began_ns = now_ns();
   s.seen = cells_.word();
@@ -503,16 +466,14 @@ std::optional<entry> core::begin_or_throw(suspended_wait& s, int weight, word& b
 
 /// Whether a suspended wait need not watch anybody yet: as doze(), for one that is woken.
 bool core::dozes_on(suspended_wait& s, std::int64_t now) {
-  const unsigned i = s.member.number;
   s.asleep = bell_asleep;
-  cells_.map().lines[i].bell.store(bell_asleep);
-  const word w = cells_.word();
-  if (w.free() > 0 && !w.closed() && is_head(i)) protocol_.advance();
-  const bool cancelled = s.how.cancelled != nullptr && s.how.cancelled->load();
-  if (!waits(i) || w.operation() == op::retired || now >= s.how.deadline_ns || cancelled) return false;
+  dozing_cells dozing_on(cells_, s.how, 0);
+  dozer sleeper(protocol_, dozing_on);
+  if (!sleeper.is_to_sleep(s.member.number) || now >= s.how.deadline_ns) return false;
   if (now >= s.wake_at_ns) {
+    const word w = cells_.word();
     if (w == s.seen || now - s.began_ns >= dozing_most_ns) return false;
-    heal_holders_at_times(wall_coarse_ns());
+    if (dozing_on.is_time_to_heal()) sleeper.heal_holders();
     s.seen = w;
     s.wake_at_ns = now + dozing_ns(cells_.members(), 0);
   }
@@ -646,11 +607,10 @@ gate_failure core::remove(bool forced) try {
   return scribbled_failure();
 }
 
-void core::heal_holders() {
-  bool found = false;
-  for (unsigned j = 0, n = cells_.members(); j < n; ++j)
-    if (cells_.state_of(j).where() == kind::in && protocol_.heal(j)) found = true;
-  if (found) protocol_.advance();
+void core::heal_holders() { dozing<protocol<mapped_cells>, mapped_cells>(protocol_, cells_).heal_holders(); }
+
+void core::set_leaves_by_ending(const membership& m) {
+  dozing<protocol<mapped_cells>, mapped_cells>(protocol_, cells_).will_end(m.number);
 }
 
 int core::heal_all() {

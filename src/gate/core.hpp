@@ -26,7 +26,6 @@ inline constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max()
 struct wait_options {
   std::int64_t deadline_ns = forever;               ///< on the monotonic clock; 0: do not wait at all
   bool spins_first = false;                         ///< may spin for a free permit for a while before it queues up
-  bool leaves_by_ending = false;                    ///< it will end inside, and the next in line has to find out
   const std::atomic<bool>* cancelled = nullptr;     ///< looked at whenever the waiter wakes
   attended_deaths* attended = nullptr;              ///< not null: deaths are watched by who calls core::attend()
   void (*progress)(void*, int position) = nullptr;  ///< called now and then while waiting
@@ -143,10 +142,8 @@ class core {
   void set_command(const membership& m, int process) {
     cells_.map().lines[m.number].command.store(process, std::memory_order_relaxed);
   }
-  /// The member will not leave: it, or its command, ends, which others find out.
-  void set_leaves_by_ending(const membership& m) {
-    cells_.map().lines[m.number].leaves_by_ending.store(1, std::memory_order_relaxed);
-  }
+  /// The member will not leave: it, or its command, ends, which others find out, who can name that process by now.
+  void set_leaves_by_ending(const membership& m);
   /// Member m takes a waiter out of the queue, or a holder out of its slots, as seen in a snapshot. False if that one
   /// has moved on.
   bool dismiss(membership& m, const participant& who);
@@ -186,13 +183,7 @@ class core {
   std::optional<entry> request(membership& m, int weight, bool spins_first, word& became);
   entry attempt(membership& m, int weight, word& became);
   void look_for_room(unsigned i, int weight);
-  void spin_at_head(unsigned i);
   void heal_holders();
-  void heal_holders_at_times(std::uint64_t now_ns);
-  void doze(unsigned i, const wait_options& how, std::int64_t for_ns);
-  bool all_leave_by_ending() const;
-  bool doze_until_one_ends(std::int64_t for_ns);
-  bool doze_while_it_moves(const membership& m, const wait_options& how);
   bool dozes_on(suspended_wait& s, std::int64_t now);
   bool waits(unsigned i) const { return cells_.state_of(i).where() == kind::waits; }
   bool is_head(unsigned i) const { return cells_.link_of(i).before() >= cells_.members(); }

@@ -148,9 +148,9 @@ void death_watch::attend(unsigned member) noexcept {
   ring_(member);
 }
 
-death_watch::rest death_watch::sleep_until_one_ends(const std::vector<int>& processes, std::int64_t for_ns) {
+doze_end death_watch::sleep_until_one_ends(const std::vector<int>& processes, std::int64_t for_ns) {
   std::vector<pollfd> polled;
-  bool ended = processes.empty(), failed = false;
+  bool ended = false, failed = processes.empty();
   for (const int process : processes) {
     const int fd = open_pidfd(process);
     if (fd >= 0)
@@ -161,7 +161,7 @@ death_watch::rest death_watch::sleep_until_one_ends(const std::vector<int>& proc
   const timespec timeout{for_ns / 1'000'000'000, for_ns % 1'000'000'000};
   if (!ended && !failed) ended = ppoll(polled.data(), polled.size(), &timeout, nullptr) > 0;
   for (const pollfd& one : polled) ::close(one.fd);
-  return failed ? rest::impossible : ended ? rest::disturbed : rest::slept;
+  return failed ? doze_end::impossible : ended ? doze_end::one_ended : doze_end::disturbed;
 }
 
 bool death_watch::start() noexcept {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gate/byte_locks.hpp"
+#include "kgate/algorithms/gate_word.hpp"
 
 namespace kgate::detail::gates {
 
@@ -62,8 +63,7 @@ class death_watch {
   /// The descriptor of what the member watches by an event loop may be readable: rings if somebody has ended.
   void attend(unsigned member) noexcept;
   /// Without a thread: sleeps until one of the processes has ended, or for so long.
-  enum class rest : unsigned char { slept, disturbed, impossible };
-  static rest sleep_until_one_ends(const std::vector<int>& processes, std::int64_t for_ns);
+  static doze_end sleep_until_one_ends(const std::vector<int>& processes, std::int64_t for_ns);
 
   void stop() noexcept;
   /// In a forked child, which has no such thread.

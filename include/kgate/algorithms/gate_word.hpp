@@ -192,4 +192,7 @@ struct link {
 /// How an operation of a member ended; damaged: it did not, since somebody scribbles on the file.
 enum class outcome : unsigned char { entered, queued, refused, retired, damaged };
 
+/// How the sleep of a head ended that lasts until one inside ends (gate_doze.hpp).
+enum class doze_end : unsigned char { one_ended, disturbed, over, impossible };
+
 }  // namespace kgate::detail::gates

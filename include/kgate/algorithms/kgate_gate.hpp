@@ -78,7 +78,7 @@ struct process_mask {
 };
 
 /// What the kernel knows, and the members' bells: who holds the lock behind each number (four bits each, 15 if nobody
-/// does), each bell (four bits), and which processes are dead.
+/// does), each bell (four bits), which processes are dead, and which members are going to end inside (gate_doze.hpp).
 struct kernel_part {
   std::uint64_t bits = 0;
 
@@ -104,6 +104,10 @@ struct kernel_part {
       if (left.holder(i) == p) left = left.with(i, nobody);
     left.bits |= std::uint64_t{1} << (48 + p);
     return left;
+  }
+  constexpr bool ends(unsigned i) const { return (bits >> (56 + i) & 1) != 0; }
+  constexpr kernel_part with_end(unsigned i, bool ends) const {
+    return {(bits & ~(std::uint64_t{1} << (56 + i))) | std::uint64_t{ends} << (56 + i)};
   }
   constexpr bool any_dead(process_mask among) const {
     return (among.bits >> nobody & 1) != 0 || (among.bits & (bits >> 48)) != 0;
@@ -269,6 +273,25 @@ class cells_of {
   void nudge(unsigned i) {
     if (kernel_step("listens", unchanged, [i](kernel_part all) { return all.bell_of(i).listens; })) ring(i);
   }
+  void ring(unsigned i) {
+    const bool asleep = kernel_step(
+        "ring",
+        [i](kernel_part all) {
+          bell b = all.bell_of(i);
+          b.rung = true;
+          return all.with(i, b);
+        },
+        [i](kernel_part all) { return all.bell_of(i).asleep; });
+    if (!asleep) return;
+    kernel_step(
+        "futex wake",
+        [i](kernel_part all) {
+          bell b = all.bell_of(i);
+          b.sleeps = false;
+          return all.with(i, b);
+        },
+        nothing);
+  }
   void listen(unsigned i) {
     kernel_step(
         "listen", [i](kernel_part all) { return all.with(i, bell{.listens = true}); }, nothing);
@@ -305,7 +328,7 @@ class cells_of {
     return kernel_step(
         "lock",
         [i, me = self()](kernel_part all) {
-          return all.holder(i) == kernel_part::nobody ? all.with(i, me).with(i, bell{}) : all;
+          return all.holder(i) == kernel_part::nobody ? all.with(i, me).with(i, bell{}).with_end(i, false) : all;
         },
         [i](kernel_part all) { return all.holder(i) == kernel_part::nobody; });
   }
@@ -345,15 +368,7 @@ class cells_of {
     }
   }
 
- private:
-  struct depth {
-    explicit depth(int& d) : d_(d) { ++d_; }
-    depth(const depth&) = delete;
-    depth& operator=(const depth&) = delete;
-    ~depth() { --d_; }
-    int& d_;
-  };
-  unsigned self() const { return static_cast<unsigned>(p_.id().value); }
+ protected:
   static constexpr auto unchanged = [](kernel_part all) { return all; };
   static constexpr auto nothing = [](kernel_part) { return false; };
   /// One step of which only part of what it finds is observed, on a machine that can tell.
@@ -364,25 +379,16 @@ class cells_of {
     else
       return part(s_.kernel.rmw(p_[label], f));
   }
-  void ring(unsigned i) {
-    const bool asleep = kernel_step(
-        "ring",
-        [i](kernel_part all) {
-          bell b = all.bell_of(i);
-          b.rung = true;
-          return all.with(i, b);
-        },
-        [i](kernel_part all) { return all.bell_of(i).asleep; });
-    if (!asleep) return;
-    kernel_step(
-        "futex wake",
-        [i](kernel_part all) {
-          bell b = all.bell_of(i);
-          b.sleeps = false;
-          return all.with(i, b);
-        },
-        nothing);
-  }
+
+ private:
+  struct depth {
+    explicit depth(int& d) : d_(d) { ++d_; }
+    depth(const depth&) = delete;
+    depth& operator=(const depth&) = delete;
+    ~depth() { --d_; }
+    int& d_;
+  };
+  unsigned self() const { return static_cast<unsigned>(p_.id().value); }
   /// Makes the result of a call part of the local state, on a machine that has to know.
   template <class T>
   void remember(const T& r) {

@@ -183,7 +183,6 @@ bool has_room_in_offers(core& gate, int permits) {
 entry enter(const request& options, std::int64_t deadline_ns, held_slot& out, word& became) {
   wait_options how;
   how.deadline_ns = deadline_ns;
-  how.leaves_by_ending = options.exec;
   const int permits = out.asked.permits();
   const word now = out.gate.cells().word();
   if (deadline_ns == 0) {

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "gate/lab/doze_cells.hpp"
+#include "kgate/algorithms/gate_doze.hpp"
 #include "kgate/algorithms/gate_short_path.hpp"
 #include "kgate/algorithms/kgate_gate.hpp"
 #include "lab/checker/model/machine.hpp"
@@ -37,7 +39,8 @@ enum class gate_act : unsigned char {
   linger,       ///< enter, and stay inside as long as a permit is free that somebody waits for: it must be given away
   vanish,       ///< enter, and end inside: what a death there does
   give_up_end,  ///< as give_up, and end where it is about to wake one that was granted
-  enlarge_end   ///< as enlarge, and end when W has changed
+  enlarge_end,  ///< as enlarge, and end when W has changed
+  become        ///< enter, say that it will end inside, and end: what --exec does
 };
 
 struct gate_scripts {
@@ -56,6 +59,7 @@ struct gate_scripts {
   /// How many processes have begun their first passage: the first is inside, the others are queued behind it.
   unsigned arrived = 0;
   int dismissed = -1;  ///< the number that dismiss is about; -1: the next one
+  dozes dozing = dozes::never;
 
   detail::gates::arrival first() const {
     detail::gates::arrival all;
@@ -88,9 +92,9 @@ struct inside_name {
 };
 
 /// The cells of a process that may have to end in the middle of an operation.
-class ending_cells : public detail::gates::cells_of<checker_machine, script_position> {
+class ending_cells : public dozing_cells<script_position> {
  public:
-  using base = detail::gates::cells_of<checker_machine, script_position>;
+  using base = dozing_cells<script_position>;
   using Process = checker_machine::Process;
   struct ended {};
 
@@ -124,7 +128,8 @@ class ending_cells : public detail::gates::cells_of<checker_machine, script_posi
   gate_act act_;
 };
 
-template <template <class> class Protocol, template <class> class ShortPath = detail::gates::short_path>
+template <template <class> class Protocol, template <class> class ShortPath = detail::gates::short_path,
+          template <class, class> class Dozing = detail::gates::dozing>
 class scripted_gate {
  public:
   using Process = checker_machine::Process;
@@ -138,7 +143,8 @@ class scripted_gate {
         gate_(memory, what.members, what.k + 1, what.k, std::min(what.members, static_cast<unsigned>(what.processes)),
               what.overtakings, what.calls_most, what.first()),
         next_act_(memory, "next", static_cast<int>(what.among.size())),
-        begun_(memory, {.name = "begun"}, 0) {}
+        begun_(memory, {.name = "begun"}, 0),
+        time_(memory, "time", 2) {}
 
   void perform(Process& p) const {
     script_position at;
@@ -209,6 +215,7 @@ class scripted_gate {
       case gate_act::touch:
       case gate_act::linger:
       case gate_act::vanish:
+      case gate_act::become:
         return pass(p, c, gate, at, 1, true);
       case gate_act::enter_two:
         return pass(p, c, gate, at, 2, true);
@@ -284,7 +291,8 @@ class scripted_gate {
       gate_.W.await(p["linger"], [](detail::gates::word w) {
         return w.free() < 1 || !w.waiting() || w.operation() == detail::gates::op::retired;
       });
-    if (what == gate_act::vanish) return c.vanish();
+    if (what == gate_act::become) Dozing<Protocol<cells>, cells>(gate, c).will_end(at.number);
+    if (what == gate_act::vanish || what == gate_act::become) return c.vanish();
     if (what_.short_paths && short_path.leave(number, state{at.out}, at.guess)) {
       at.out = in.next_passage().bits;
       return;
@@ -340,7 +348,7 @@ class scripted_gate {
   bool wait(Process& p, cells& c, Protocol<cells>& gate, script_position& at) const {
     const auto what = static_cast<gate_act>(at.act);
     c.gives_up = what == gate_act::give_up || what == gate_act::give_up_end;
-    const bool over = gate.wait(at.number);
+    const bool over = doze(p, c, gate, at) || gate.wait(at.number);
     p.live(at, over);
     const state now = over ? c.state_of(at.number) : state{at.out}.at(kind::waits);
     bool inside = now.where() == kind::in;
@@ -352,10 +360,20 @@ class scripted_gate {
     return inside;
   }
 
+  bool doze(Process& p, cells& c, Protocol<cells>& gate, const script_position& at) const {
+    if (what_.dozing == dozes::never) return false;
+    c.begin_to_doze(what_.dozing, time_);
+    const bool inside =
+        Dozing<Protocol<cells>, cells>(gate, c).doze_while_it_moves(at.number, state{at.out}.at(kind::in));
+    p.live(at, inside);
+    return inside;
+  }
+
   gate_scripts what_;
   mutable detail::gates::machine_cells<checker_machine> gate_;
   checker_machine::Choice next_act_;
   mutable checker_machine::Var<int> begun_;  ///< of those that have arrived, how many have made a step
+  checker_machine::Choice time_;             ///< whether it is over
 };
 
 /// What is wrong with the queue (G9), given the states with W's effect applied.
@@ -425,10 +443,11 @@ inline std::string judge_gate(const gate_scripts& what, const state_view& s) {
   return "";
 }
 
-template <template <class> class Protocol, template <class> class ShortPath = detail::gates::short_path>
+template <template <class> class Protocol, template <class> class ShortPath = detail::gates::short_path,
+          template <class, class> class Dozing = detail::gates::dozing>
 std::unique_ptr<model> make_scripted_gate(const gate_scripts& what) {
   auto m = std::make_unique<model>();
-  auto gate = std::make_shared<scripted_gate<Protocol, ShortPath>>(m->memory, what);
+  auto gate = std::make_shared<scripted_gate<Protocol, ShortPath, Dozing>>(m->memory, what);
   m->algorithm = gate;
   m->object = {reinterpret_cast<const char*>(gate.get()), sizeof *gate};
   m->passage = [g = gate.get()](checker_machine::Process& p) { g->perform(p); };
