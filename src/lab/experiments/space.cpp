@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <unordered_set>
@@ -125,6 +126,17 @@ void walk(program& p, contents& seen, const run_limits& limits) {
   }
 }
 
+/// False if a limit was reached, or would be.
+bool explore_contents(program& p, contents& seen, const run_limits& limits) {
+  const double entries = static_cast<double>(p.N()) * p.locals(0) * static_cast<double>(p.variable(0).values.size());
+  if (entries > table_entries_max) return false;
+  explore_options options;
+  options.find_exclusion = options.find_names = false;
+  exploration e = explore(p, options, limits);
+  seen.add(e, p.variables());
+  return e.complete;
+}
+
 }  // namespace
 
 const std::vector<std::string_view>& space_algorithms() {
@@ -144,23 +156,20 @@ space_cell measure_space(const std::string& algorithm, int N, int k, const run_l
   program p(make_model(choice, N, k), N, k, {});
   run_limits part = limits;
   part.seconds_max = limits.seconds_max / 4;
-  if (p.variables() == 1 && choice.base->symmetric_at(N, k)) {
-    walk_crowd(p, walk_steps, part);
-    cell.exhaustive = explore_crowd(p, limits).complete;
-    cell.values = p.variable(0).values.size();
-    return cell;
-  }
+  const bool one_crowd = p.variables() == 1 && choice.base->symmetric_at(N, k);
   contents seen;
-  walk(p, seen, part);
-  const double entries = static_cast<double>(N) * p.locals(0) * static_cast<double>(p.variable(0).values.size());
-  if (entries <= table_entries_max) {
-    explore_options options;
-    options.find_exclusion = options.find_names = false;
-    exploration e = explore(p, options, limits);
-    cell.exhaustive = e.complete;
-    seen.add(e, p.variables());
+  try {
+    if (one_crowd) {
+      walk_crowd(p, walk_steps, part);
+      cell.exhaustive = explore_crowd(p, limits).complete;
+    } else {
+      walk(p, seen, part);
+      cell.exhaustive = explore_contents(p, seen, limits);
+    }
+  } catch (const std::bad_alloc&) {
+    cell.exhaustive = false;  // what was seen until then counts
   }
-  cell.values = seen.size();
+  cell.values = one_crowd ? p.variable(0).values.size() : seen.size();
   return cell;
 }
 

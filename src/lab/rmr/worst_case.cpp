@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <new>
 #include <span>
 #include <unordered_map>
 
@@ -261,7 +262,12 @@ rmr_result worst_rmr(program& p, const cost_model& cost, int contention, const r
   if (all.empty())
     for (int q = 0; q < p.N(); ++q) all.push_back(q);
   for (const int me : all) {
-    best.complete = look_at(p, cost, me, contention, limits, w, best);
+    try {
+      best.complete = look_at(p, cost, me, contention, limits, w, best);
+    } catch (const std::bad_alloc&) {
+      best.complete = false;
+      best.why = "memory limit reached";
+    }
     if (!best.complete || best.unbounded) break;
   }
   best.seconds = w.seconds();

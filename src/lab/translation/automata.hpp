@@ -85,6 +85,7 @@ struct translated_program {
   std::uint64_t transitions = 0;
   std::vector<translated_variable> variables;
   std::vector<automaton_group> groups;
+  std::string made_by;  ///< for a comment
 };
 
 /// `e` must be complete, and made without symmetry, contention or deaths.

@@ -115,6 +115,7 @@ std::string variables_text(const translated_program& p) {
 std::string promela_text(const translated_program& p) {
   std::string text = fmt::format(
       "/* {}, N = {}, k = {}, {}: the automata of its processes, written by kgate-lab export.\n"
+      " * By {}.\n"
       " *\n"
       " * A label is a local state: at_4 stands before the paper's statement 4, at_4_2 is another state before it. One "
       "option\n"
@@ -125,7 +126,7 @@ std::string promela_text(const translated_program& p) {
       " */\n"
       "#define N {}\n#define K {}\n#define me _pid\n\n",
       p.algorithm, p.N, p.k,
-      p.passages == 0 ? "passages without limit" : fmt::format("passages of each: {}", p.passages), p.states,
+      p.passages == 0 ? "passages without limit" : fmt::format("passages of each: {}", p.passages), p.made_by, p.states,
       p.transitions + 1, p.N, p.k);
   text += variables_text(p);
   text += "byte inside;\n\ninline enter() {\n  inside++;\n  assert(inside <= K) /* k-exclusion */\n}\n";

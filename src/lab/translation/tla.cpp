@@ -139,12 +139,13 @@ std::string tla_text(const translated_program& p) {
   std::string text = fmt::format("---- MODULE {} ----\n", module_name(p.algorithm));
   text += fmt::format(
       "\\* {}, N = {}, k = {}, {}: the automata of its processes, written by kgate-lab export.\n"
+      "\\* By {}.\n"
       "\\* An action is a local state: at_4 stands before the paper's statement 4, at_4_2 is another state before it.\n"
       "\\* {} distinct states, {} steps between them, as kgate-lab check counts them.\n"
       "\\* For TLC: SPECIFICATION Spec, INVARIANT Exclusion, CHECK_DEADLOCK FALSE.\n"
       "EXTENDS Integers, FiniteSets\n\nN == {}\nK == {}\nProcesses == 0..(N - 1)\n\n",
       p.algorithm, p.N, p.k,
-      p.passages == 0 ? "passages without limit" : fmt::format("passages of each: {}", p.passages), p.states,
+      p.passages == 0 ? "passages without limit" : fmt::format("passages of each: {}", p.passages), p.made_by, p.states,
       p.transitions, p.N, p.k);
   for (const translated_variable& v : p.variables) {
     text += fmt::format("\\* {}: {}", v.name, v.paper_name);

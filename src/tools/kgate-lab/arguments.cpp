@@ -16,6 +16,7 @@
 #include "tools/kgate-lab/output/catalog_text.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 #include "tools/kgate-lab/own_text/text_file.hpp"
+#include "tools/kgate-lab/system_memory.hpp"
 
 namespace kgate::tool {
 
@@ -43,6 +44,10 @@ std::uint64_t parse_size(std::string_view option, const std::string& text) {
   if (!value || *value < k * k || *value > 1e18)
     throw usage_error(fmt::format("{} needs a size of at least 1M, as in 500M or 2G, not '{}'", option, text));
   return static_cast<std::uint64_t>(*value);
+}
+
+std::uint64_t parse_memory_max(const std::string& text) {
+  return text.empty() ? system_memory() / 4 * 3 : parse_size("--memory-max", text);
 }
 
 double parse_duration(std::string_view option, const std::string& text) {

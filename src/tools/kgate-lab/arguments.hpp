@@ -20,6 +20,8 @@ namespace kgate::tool {
 int parse_number(std::string_view option, const std::string& text, int min, int max);
 /// Bytes: 500M, 2G, 65536.
 std::uint64_t parse_size(std::string_view option, const std::string& text);
+/// What --memory-max says; if nothing, three quarters of the memory.
+std::uint64_t parse_memory_max(const std::string& text);
 /// Seconds: 30s, 5m, 1h, 250ms, 2.5.
 double parse_duration(std::string_view option, const std::string& text);
 

@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "lab/checker/explore/memory_limit.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
+#include "tools/kgate-lab/system_memory.hpp"
 
 namespace kgate::tool {
 
@@ -102,12 +104,13 @@ class laboratory {
 }  // namespace
 
 exit_code run(int argc, char** argv) {
+  const lab::memory_limit limit(system_memory() / 4 * 3);
   try {
     return laboratory().run(argc, argv);
   } catch (const usage_error& e) {
     return complain(e.what(), exit_code::usage);
   } catch (const std::bad_alloc&) {
-    return complain("out of memory", exit_code::failed);
+    return complain(limit.reached() ? "memory limit reached" : "out of memory", exit_code::undecided);
   } catch (const std::exception& e) {
     return complain(e.what(), exit_code::failed);
   }

@@ -50,6 +50,9 @@ class Coverage(LabTest):
         self.assertTrue(swap and all(at["writes"] and at["only_reads"] for at in swap), swap)
         alone = self.lab(HOLDS, "check", "mcs", "-N", "1", "-k", "1", "--property", "k-exclusion")
         self.assertRegex(alone, r"(?s)coverage: .* not reached: .*never fails")
+        self.assertIn("false", result["coverage"]["values"]["locked[0]"])
+        self.assertEqual(result["coverage"]["values_missed"], ["next[0] is never p0", "next[1] is never p1"])  # nobody comes after itself
+        self.assertRegex(alone, r"locked\[0\] is\s+never true")
         counted = self.lab_json(HOLDS, "rmr", "am97-chain-cc", "-N", "3", "-k", "2")
         self.assertIn("2", counted["coverage"]["labels"])
 

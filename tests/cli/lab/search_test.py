@@ -49,6 +49,7 @@ class Search(LabTest):
             (("fa-semaphore", "-N", 6, "-k", 2, "--property", "l-queuelike"), "l-queuelike"),
             (("flbb79-tickets", "-N", 6, "-k", 2, "--mutate", "drop:E", "--property", "kl-deadlock-free"), "kl-deadlock-free"),
             (("danek10-fife", "-N", 3, "-k", 2, "--passages-each", 1, "--property", "enabled-in-order"), "enabled-in-order"),
+            (("am97-chain-cc", "-N", 8, "-k", 3, "--property", "local-waiting"), "local-waiting"),
         ):
             with self.subTest(arguments):
                 found = self.search(VIOLATED, *arguments)
@@ -83,7 +84,7 @@ class Search(LabTest):
         self.assertEqual((result["verdict"], result["walks"]), ("undecided", 300))
         self.assertIn("bounded-waiting:0", result["properties"])
         self.assertEqual(set(result["made_by"]), {"program", "version", "commit", "machine"})
-        for right in (("flbb79-tickets", "l-queuelike"), ("flbb79-tickets", "kl-deadlock-free"), ("afek94-fife", "enabled-in-order")):
+        for right in (("flbb79-tickets", "l-queuelike"), ("flbb79-tickets", "kl-deadlock-free"), ("am97-chain-dsm", "local-waiting"), ("afek94-fife", "enabled-in-order")):
             self.lab(UNDECIDED, "search", right[0], "-N", 3, "-k", 2, "--property", right[1], "--walks", 200, "--passages-each", 2)
         self.assertIn("excludes none", self.lab(UNDECIDED, "search", "danek10-nonatomic", "-N", 3, "-k", 2, "--walks", 50))
 
@@ -93,7 +94,7 @@ class Search(LabTest):
         self.assertEqual(self.run_lab("replay", "bad.json").returncode, VIOLATED)
 
     def test_mistakes(self):
-        self.refused("search", "kgate", "-N", 3, "-k", 1, "--property", "local-waiting", says=["local-waiting", "bounded-waiting:B"])
+        self.refused("search", "kgate", "-N", 3, "-k", 1, "--property", "fairness", says=["fairness", "bounded-waiting:B"])
         self.refused("search", "kgate", "-N", 3, "-k", 1, "--property", "bounded-waiting", says=["bounded-waiting:B"])
         self.refused("search", "kgate", "-N", 3, "-k", 1, "--walks", "0", says=["--walks"])
         self.refused("search", "kgate", "-N", 3, "-k", 1, "--seed", "x", says=["--seed"])

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """kgate-lab check over ranges and over the catalogue, and its graph for other tools."""
+import json
+
 import lab
 from lab import HOLDS, LabTest
 
@@ -44,6 +46,29 @@ class Tables(LabTest):
         self.assertEqual(first, again)
         self.assertRegex(" ".join(self.lab(HOLDS, *asked).split()), r" by kgate-lab \S+ \(\w+\), seed 1, 1 thread, at most 1[.\d]* GB and 100 s; ")
         self.assertEqual(self.lab_json(HOLDS, "rmr", "mcs", "-N", "2", "-k", "1")["made_by"], first["made_by"])
+
+    def test_every_result_says_what_made_it(self):
+        """As text by a line that names version, commit, limits and machine; as JSON by its keys."""
+        small = ("-N", "2", "-k", "1")
+        commands = (("check", "mcs", *small, "--property", "k-exclusion"), ("check", "mcs", *small, "--format", "text"),
+                    ("rmr", "mcs", *small), ("rmr", "mcs", "-N", "8", "-k", "1", "--sample", "--steps", "2000"),
+                    ("space", "flbb79-count", *small), ("search", "mcs", *small, "--walks", "5"),
+                    ("mutate", "fa-semaphore", *small, "--sample", "2"), ("mutate", "fa-semaphore", "--text", "--sample", "1"),
+                    ("experiment", "fig10", "--simulated", "--operations", "20", "--processes", "2", "--processors", "2"))
+        for command in commands:
+            with self.subTest(command):
+                shown = " ".join(self.run_lab(*command).stdout.split())
+                self.assertRegex(shown, r"by kgate-lab \d\S* \(\w+\), seed \d+[^;]*; \S+ [\d.]+")
+                if "--format" in command:
+                    continue
+                result = json.loads(self.run_lab(*command, "--json").stdout)
+                self.assertEqual(set(result["made_by"]), {"program", "version", "commit", "machine"})
+                limits = {"seed"} if command[0] == "experiment" else {"seed", "threads", "memory_max", "time_max"}
+                self.assertLessEqual(limits, set(result))
+        for language in ("promela", "tla"):
+            self.assertRegex(self.lab(HOLDS, "export", "mcs", *small, "--as", language), r"By kgate-lab \d\S* \(\w+\), 1 thread")
+        bad = json.loads(self.run_lab("replay", "--algorithm", "mcs", *small, "--property", "k-exclusion", "--schedule", "0", "--json").stdout)
+        self.assertIn("made_by", bad)
 
     def test_the_graph_has_the_states_and_steps_that_were_counted(self):
         result = self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", "3", "-k", "2", "--graph", "g.aut")

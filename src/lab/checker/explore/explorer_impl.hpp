@@ -7,9 +7,9 @@
 #include <array>
 #include <exception>
 #include <new>
-#include <thread>
 
 #include "lab/checker/explore/explorer.hpp"
+#include "lab/checker/explore/parallel_for.hpp"
 #include "lab/checker/explore/symmetry.hpp"
 
 namespace kgate::lab {
@@ -124,12 +124,16 @@ class explorer {
         pieces.push_back({begin, std::min(r.end, begin + piece)});
     std::size_t done = 0;
     while (done < pieces.size() && !over_) {
-      const std::size_t room = make_room();
-      const std::size_t count = std::min(pieces.size() - done, std::max<std::size_t>(1, room / piece));
-      round(pieces.data() + done, count);
-      done += count;
+      try {
+        const std::size_t room = make_room();
+        const std::size_t count = std::min(pieces.size() - done, std::max<std::size_t>(1, room / piece));
+        round(pieces.data() + done, count);
+        done += count;
+      } catch (const std::bad_alloc&) {
+        out_of_memory();
+      }
       total();
-      const std::uint64_t bytes = store_.bytes(result_.states);
+      const std::uint64_t bytes = bytes_for(result_.states);
       watch_.report("exploring", result_.states, queue_ - std::min<std::uint64_t>(queue_, done * piece), bytes);
       if (watch_.over(bytes)) over_ = true;
     }
@@ -161,26 +165,29 @@ class explorer {
         }
         flush(w);
       } catch (const std::bad_alloc&) {
-        watch_.end("memory limit reached");
-        over_ = true;
+        out_of_memory();
       } catch (...) {
         w.error = std::current_exception();
         over_ = true;
       }
     };
     const std::size_t threads = std::min(workers_.size(), std::max<std::size_t>(1, count / 4));
-    std::vector<std::thread> others;
-    for (std::size_t t = 1; t < threads; ++t) others.emplace_back([&, t] { work(workers_[t]); });
-    work(workers_[0]);
-    for (std::thread& t : others) t.join();
+    parallel_for(static_cast<int>(threads), threads, [&](std::size_t t, bool) { work(workers_[t]); });
     for (worker& w : workers_)
       if (w.error) std::rethrow_exception(w.error);
   }
 
   void pulse() {
     const std::uint64_t states = workers_[0].ids.count * workers_.size();
-    watch_.report("exploring", states, queue_, store_.bytes(states));
-    if (watch_.over(store_.bytes(states))) over_ = true;
+    watch_.report("exploring", states, queue_, bytes_for(states));
+    if (watch_.over(bytes_for(states))) over_ = true;
+  }
+
+  std::uint64_t bytes_for(std::uint64_t states) const { return store_.bytes(states) + table_.bytes(); }
+
+  void out_of_memory() {
+    watch_.end("memory limit reached");
+    over_ = true;
   }
 
   void expand(worker& w, state_id s) {

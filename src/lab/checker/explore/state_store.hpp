@@ -14,11 +14,13 @@ namespace kgate::lab {
 using state_id = std::uint32_t;
 inline constexpr state_id no_state = 0xFFFFFFFF;
 
-/// Anonymous memory that is only reserved until it is touched.
+/// Anonymous memory that is only reserved until it is touched. It counts as in use, unless the caller counts its parts.
 class reserved_memory {
  public:
+  enum class counted { here, by_caller };
+
   reserved_memory() = default;
-  explicit reserved_memory(std::size_t bytes);
+  explicit reserved_memory(std::size_t bytes, counted by = counted::here);
   reserved_memory(reserved_memory&& other) noexcept;
   reserved_memory& operator=(reserved_memory&& other) noexcept;
   ~reserved_memory();
@@ -29,6 +31,7 @@ class reserved_memory {
  private:
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
+  std::size_t counted_ = 0;
 };
 
 struct id_range {
@@ -39,6 +42,7 @@ struct id_range {
 class state_store {
  public:
   state_store(unsigned words, std::size_t bytes_max);
+  ~state_store();
 
   unsigned words() const { return words_; }
   const std::uint64_t* record(state_id s) const { return records_ + std::size_t{s} * words_; }
@@ -129,6 +133,7 @@ class state_store {
   template <unsigned W>
   void reinsert(const std::vector<id_range>& used, int thread, int threads);
   void index(std::size_t capacity);
+  std::size_t bytes_each() const { return words_ * sizeof(std::uint64_t) + sizeof(state_id); }
 
   unsigned words_;
   reserved_memory record_memory_, parent_memory_, slot_memory_;

@@ -43,6 +43,7 @@ tables::tables(program& p, const widths& w) : program_(p), asked_(w), widths_(wi
   for (int v = 0; v < program_.variables(); ++v) steps_max_ = std::max(steps_max_, program_.variable(v).domain.size());
   for (int i = 0; i < program_.N(); ++i) {
     rows_.emplace_back(new local_row[std::size_t{1} << widths_.local[i]]);
+    bytes_ += sizeof(local_row) << widths_.local[i];
     add_row(i, 0);
     if (program_.mortal()) add_row(i, program::dead);
   }
@@ -133,6 +134,7 @@ void tables::add_row(int p, local_id s) {
   r.done = l.done;
   r.name = static_cast<std::int16_t>(l.name);
   r.steps = steps_.emplace_back(values).data();
+  bytes_.fetch_add(values * sizeof(std::uint64_t), std::memory_order_relaxed);
 }
 
 void tables::ensure_row(int p, local_id s) {

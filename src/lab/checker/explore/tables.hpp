@@ -113,6 +113,8 @@ class tables {
   /// Turns the state into what it is after the death of p. Throws overflow.
   void kill(int p, std::uint64_t* words);
 
+  std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
   /// The most steps one process can have in one state: more than one only on safe registers.
   std::size_t steps_max() const { return steps_max_; }
 
@@ -131,6 +133,7 @@ class tables {
   unsigned death_bits_ = 0;
   std::vector<std::unique_ptr<local_row[]>> rows_;
   std::deque<std::vector<std::atomic<std::uint64_t>>> steps_;
+  std::atomic<std::uint64_t> bytes_{0};
   std::mutex mutex_;
 };
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <thread>
 
+#include "lab/checker/explore/parallel_for.hpp"
 #include "lab/checker/model/local_analysis.hpp"
 
 namespace kgate::lab {
@@ -44,10 +44,7 @@ state_graph::state_graph(exploration& e, watch& w, const run_limits& limits)
   const std::vector<id_range> pieces = in_pieces(e.used());
   const auto threads = static_cast<std::size_t>(std::max(1, limits.threads));
   with_words(e.store->words(), [&]<unsigned W>() {
-    std::vector<std::thread> others;
-    for (std::size_t t = 1; t < threads; ++t) others.emplace_back([&, t] { fill<W>(e, pieces, t, threads, w); });
-    fill<W>(e, pieces, 0, threads, w);
-    for (std::thread& t : others) t.join();
+    parallel_for(limits.threads, threads, [&](std::size_t t, bool) { fill<W>(e, pieces, t, threads, w); });
   });
   complete_ = w.why().empty();
 }

@@ -2,8 +2,8 @@
 #include "lab/checker/graph/quotient.hpp"
 
 #include <algorithm>
-#include <thread>
 
+#include "lab/checker/explore/parallel_for.hpp"
 #include "lab/checker/explore/symmetry.hpp"
 #include "lab/checker/model/local_analysis.hpp"
 
@@ -63,10 +63,7 @@ quotient_graph::quotient_graph(exploration& e, watch& w, const run_limits& limit
   obliged_ = static_cast<std::uint8_t*>(mask_memory_.data());
   const auto threads = static_cast<std::size_t>(std::max(1, limits.threads));
   with_words(e.store->words(), [&]<unsigned W>() {
-    std::vector<std::thread> others;
-    for (std::size_t t = 1; t < threads; ++t) others.emplace_back([&, t] { fill<W>(e, t, threads, w); });
-    fill<W>(e, 0, threads, w);
-    for (std::thread& t : others) t.join();
+    parallel_for(limits.threads, threads, [&](std::size_t t, bool) { fill<W>(e, t, threads, w); });
   });
   complete_ = w.why().empty();
 }

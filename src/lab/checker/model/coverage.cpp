@@ -6,8 +6,35 @@
 
 namespace kgate::lab {
 
+namespace {
+
+constexpr std::size_t values_listed_max = 32;
+
+/// What a variable could hold, by its type; nothing if that is not known.
+std::vector<std::string> possible_values(const shared_variable& v, int N) {
+  if (v.names_process) {
+    std::vector<std::string> all;
+    for (int p = -1; p < N; ++p) all.push_back(to_bytes(p < 0 ? nobody : pid(p)));
+    return all;
+  }
+  const bool truth = v.values.bytes(0).size() == 1 && v.print(std::string(1, '\0')) == "false";
+  return truth ? std::vector<std::string>{to_bytes(false), to_bytes(true)} : std::vector<std::string>{};
+}
+
+void add_values(const shared_variable& v, int N, coverage& all) {
+  std::vector<std::string> taken;
+  for (code c = 0; c < v.values.size(); ++c) taken.push_back(v.text(c));
+  for (const std::string& bytes : possible_values(v, N))
+    if (const std::string text = v.print(bytes); std::find(taken.begin(), taken.end(), text) == taken.end())
+      all.values_missed.push_back(v.name + " is never " + text);
+  if (taken.size() <= values_listed_max) all.values[v.name] = std::move(taken);
+}
+
+}  // namespace
+
 coverage coverage_of(const program& p) {
   coverage all;
+  for (int v = 0; v < p.variables(); ++v) add_values(p.variable(v), p.N(), all);
   for (int q = 0; q < p.N(); ++q)
     p.for_each_step(q, [&](local_id s, code, const transition& t) {
       const local_state& here = p.local(q, s);
@@ -49,6 +76,8 @@ std::vector<std::string> coverage::branches_missed() const {
 nlohmann::json to_json(const coverage& c) {
   nlohmann::json j{{"labels", nlohmann::json::object()},
                    {"branches_missed", c.branches_missed()},
+                   {"values", c.values},
+                   {"values_missed", c.values_missed},
                    {"variables", nlohmann::json::object()}};
   for (const auto& [label, at] : c.labels)
     j["labels"][label] = {{"operation", at.operation},

@@ -22,6 +22,8 @@ struct label_coverage {
 };
 
 struct coverage {
+  std::map<std::string, std::vector<std::string>> values;  ///< that a variable has taken, if they are few
+  std::vector<std::string> values_missed;  ///< "Q.0 is never p2": of variables that hold a truth value or a process
   std::map<std::string, label_coverage> labels;  ///< those at which an access was made
   std::map<std::string, std::size_t> variables;  ///< how many values each has taken
   /// Of variables whose values are of several modes: how many it has taken of each, in the order of the text.

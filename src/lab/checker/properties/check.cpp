@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <random>
 #include <stdexcept>
 
@@ -40,7 +41,11 @@ check_result checking::run() {
   options.find_exclusion = wants("k-exclusion");
   options.find_names = wants("distinct-names");
   options.find_broken_invariant = wants("invariant") && program_.has_invariant();
-  explored_ = explore(program_, options, request_.limits);
+  try {
+    explored_ = explore(program_, options, request_.limits);
+  } catch (const std::bad_alloc&) {  // not even the tables fit
+    return nothing_decided(request_, "memory limit reached" + likely_reason());
+  }
   if (!explored_.complete && explored_.exclusion == no_state && explored_.names == no_state)
     explored_.why += likely_reason();
   if (request_.symmetry) canonical_form(*explored_.table).complete_automata();
@@ -82,7 +87,15 @@ std::string checking::likely_reason() const {
 void checking::judge(const property& one) {
   property_result& r = result_.properties.emplace_back();
   r.name = one.id;
-  decide(r);
+  try {
+    decide(r);
+  } catch (const std::bad_alloc&) {
+    undecided(r, "memory limit reached");
+    graph_.reset();
+    depths_.reset();
+    enabled_.reset();
+    enabling_.reset();
+  }
   const int passages = program_.options().passages;
   if (r.is == verdict::holds && one.refuted_by == refutation::infinite) r.within_passages = passages;
   const bool in_a_state = r.name == "k-exclusion" || r.name == "distinct-names" || r.name == "invariant";
@@ -197,11 +210,17 @@ check_result nothing_decided(const check_request& request, const std::string& wh
   return r;
 }
 
+check_result rules_broken(const check_request& request, const std::string& why) {
+  check_result r = nothing_decided(request, why);
+  r.breaks_rules = true;
+  return r;
+}
+
 check_result check(program& p, const check_request& request) {
   try {
     return checking(p, request).run();
   } catch (const text_error& e) {
-    return nothing_decided(request, e.what());
+    return rules_broken(request, e.what());
   }
 }
 

@@ -49,6 +49,7 @@ struct check_result {
   double explore_seconds = 0;
   double bytes_per_state = 0;
   bool complete = false;
+  bool breaks_rules = false;  ///< the text breaks a rule of the machine concept, and nothing was decided
   std::string why;
   std::vector<property_result> properties;
   audit_result audit;
@@ -63,8 +64,9 @@ struct check_result {
 std::string_view verdict_id(const property_result& r);
 std::string_view verdict_id(const check_result& r);
 
-/// The result if nothing could be decided.
+/// The result if nothing could be decided, or the text breaks a rule.
 check_result nothing_decided(const check_request& request, const std::string& why);
+check_result rules_broken(const check_request& request, const std::string& why);
 
 /// Explores and decides. A text that breaks a rule of the machine concept, or forgets what it uses, gets nothing
 /// decided.

@@ -6,9 +6,9 @@
 #include <bit>
 #include <mutex>
 #include <span>
-#include <thread>
 #include <unordered_set>
 
+#include "lab/checker/explore/parallel_for.hpp"
 #include "lab/checker/graph/components.hpp"
 #include "lab/checker/graph/fair_cycle.hpp"
 #include "lab/checker/properties/outlook.hpp"
@@ -133,11 +133,8 @@ liveness_result ask(const state_graph& g, const depths& d, const std::vector<que
       }
     }
   };
-  std::vector<std::thread> others;
-  for (int t = 1; t < std::min<int>(threads, static_cast<int>(questions.size())); ++t)
-    others.emplace_back([&] { work(false); });
-  work(true);
-  for (std::thread& t : others) t.join();
+  const std::size_t workers = std::min(questions.size(), static_cast<std::size_t>(std::max(1, threads)));
+  parallel_for(threads, workers, [&](std::size_t, bool reports) { work(reports); });
   liveness_result result;
   result.complete = complete;
   if (best)

@@ -7,6 +7,7 @@
 #include <bit>
 #include <deque>
 #include <map>
+#include <new>
 #include <random>
 #include <unordered_map>
 #include <unordered_set>
@@ -191,7 +192,11 @@ class shifted_search {
     request.crashes = request_.crashes;
     request.limits = request_.limits;
     check_result r = nothing_decided(request, "");
-    explore();
+    try {
+      explore();
+    } catch (const std::bad_alloc&) {
+      watch_.end("memory limit reached");
+    }
     r.states = states_.size();
     r.transitions = transitions_;
     r.bytes_per_state = static_cast<double>(bytes_each());

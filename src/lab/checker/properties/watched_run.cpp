@@ -34,6 +34,7 @@ watched_properties watched_properties::of(const std::vector<std::string>& ids, i
         {"distinct-names", &watched_properties::names},
         {"invariant", &watched_properties::invariant},
         {"bounded-exit", &watched_properties::bounded_exit},
+        {"local-waiting", &watched_properties::local_waiting},
         {"k-fcfs", &watched_properties::k_fcfs},
         {"fife", &watched_properties::fife},
         {"deadlock-free", &watched_properties::deadlock},
@@ -130,6 +131,16 @@ std::optional<seen_violation> watched_run::entered(int q) {
   return std::nullopt;
 }
 
+std::optional<seen_violation> watched_run::waits_elsewhere() {
+  for (int p = 0; p < program_.N(); ++p) {
+    const local_state& at = local(p);
+    if ((at.where != region::entry && at.where != region::exit) || at.variable < 0) continue;
+    if (program_.variable(at.variable).home == pid(p)) continue;
+    if (at.op == operation::await ? !can_move(p) : waits_stuck(p)) return seen_violation{"local-waiting", p};
+  }
+  return std::nullopt;
+}
+
 std::optional<seen_violation> watched_run::waits_alone(int p, const std::string& property) {
   position at = at_;
   seen_violation found{property, p};
@@ -195,6 +206,8 @@ std::optional<seen_violation> watched_run::step(int entry, bool look_for_stalls_
     for (int p = 0; p < program_.N(); ++p)
       if ((local(p).where == region::exit || local(p).where == region::critical) && !can_move(p))
         return seen_violation{"bounded-exit", p};
+  if (what_.local_waiting)
+    if (auto found = waits_elsewhere()) return found;
   if ((overtaken_ | too_often_) != 0 && (writes || now != before || look_for_stalls_always))
     if (auto found = kept_out()) return found;
   if (auto found = about_enabling(q, earlier, now != before || past_doorway(q) != passed)) return found;
@@ -219,6 +232,8 @@ trace trace_of(program& p, const program_name& of, std::vector<int> schedule, co
         seen.property == "enabled-in-order" ? "waits while one that started later is enabled" : "is overtaken");
   } else if (seen.property == "bounded-exit") {
     t.what = fmt::format("process {} waits in its exit", seen.victim);
+  } else if (seen.property == "local-waiting") {
+    t.what = fmt::format("process {} waits at a variable that is not at home with it", seen.victim);
   } else if (seen.property == "k-exclusion") {
     t.what = too_many_inside(p.k());
   } else if (seen.property == "distinct-names") {

@@ -15,7 +15,7 @@ namespace kgate::lab {
 
 /// Which properties a run is watched for.
 struct watched_properties {
-  bool k_exclusion = false, names = false, invariant = false, bounded_exit = false;
+  bool k_exclusion = false, names = false, invariant = false, bounded_exit = false, local_waiting = false;
   bool k_fcfs = false, fife = false;
   bool deadlock = false, starvation = false;
   bool enabled_in_order = false, fifo_enabling = false, full = false, queuelike = false, group_deadlock = false;
@@ -67,6 +67,7 @@ class watched_run {
   void move(position& at, int p, int choice);
   bool past_doorway(int p) const { return local(p).where == region::entry && local(p).waiting; }
   std::optional<seen_violation> entered(int q);
+  std::optional<seen_violation> waits_elsewhere();
   std::optional<seen_violation> kept_out();
   /// The last step led from `before` here; what it shows of the properties that speak of being enabled.
   std::optional<seen_violation> about_enabling(int q, const position& before, bool changed);

@@ -97,9 +97,10 @@ std::string judge_end(const trace& t, walker& w, int N, int k) {
     if (t.victim < 0) return "a violation of local-waiting needs a victim";
     const local_state& at = w.local(t.victim);
     const bool elsewhere = at.variable >= 0 && w.source().variable(at.variable).home != pid(t.victim);
-    return elsewhere && (at.where == region::entry || at.where == region::exit)
+    const bool waits = at.op != operation::await || !w.can_move(t.victim);
+    return elsewhere && waits && (at.where == region::entry || at.where == region::exit)
                ? ""
-               : "the process is at no variable of another's home at the end";
+               : "the process waits at no variable of another's home at the end";
   }
   if (t.property == "deadlock-free" || t.property == "starvation-free" || t.property == "kl-deadlock-free") {
     bool waiting = false;

@@ -16,6 +16,7 @@
 #include <optional>
 #include <thread>
 
+#include "lab/checker/explore/memory_limit.hpp"
 #include "lab/checker/explore/symmetry.hpp"
 #include "lab/checker/graph/graph_file.hpp"
 #include "lab/checker/properties/formula.hpp"
@@ -32,7 +33,6 @@
 #include "tools/kgate-lab/output/text.hpp"
 #include "tools/kgate-lab/output/verdict_table.hpp"
 #include "tools/kgate-lab/own_text/text_file.hpp"
-#include "tools/kgate-lab/system_memory.hpp"
 #include "tools/kgate-lab/watched_program.hpp"
 
 namespace kgate::tool {
@@ -47,9 +47,9 @@ using given = std::optional<std::string>;
 
 /// What the user wrote, word for word.
 struct command_options {
-  std::string algorithm, N, k;
+  std::string algorithm, N, k, memory_max;
   std::vector<std::string> properties, mutations;
-  given passages, memory, crashes, threads, memory_max, time_max, contention, forget_nothing;
+  given passages, memory, crashes, threads, time_max, contention, forget_nothing;
   bool symmetry = false, promised = false;
   std::vector<std::string> formulas;
   given fairness, file, format, graph;
@@ -154,7 +154,7 @@ plan make_plan(const command_options& a) {
   check_properties(p);
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   r.limits.threads = a.threads ? parse_number("--threads", *a.threads, 1, threads_max) : std::min(cores, threads_max);
-  r.limits.memory_max = a.memory_max ? parse_size("--memory-max", *a.memory_max) : system_memory() / 4 * 3;
+  r.limits.memory_max = parse_memory_max(a.memory_max);
   r.limits.seconds_max = a.time_max ? parse_duration("--time-max", *a.time_max) : 0;
   if (r.crashes > 0 && p.of.algorithm.base->promise.despite == catalog::crashes::none)
     p.notes.push_back(
@@ -185,6 +185,7 @@ std::optional<lab::ticket_rule> shifting_rule(const command_options& a, plan& p)
 }
 
 lab::check_result carry_out_shifted(const lab::ticket_rule& rule, plan& p) {
+  const lab::memory_limit limit(p.request.limits.memory_max);
   progress_line line;
   p.request.limits.interrupted = &catch_interrupts();
   if (line.wanted()) p.request.limits.report = [&line](const lab::progress& now) { line.show(now); };
@@ -196,20 +197,21 @@ lab::check_result carry_out_shifted(const lab::ticket_rule& rule, plan& p) {
   try {
     return lab::check_shifted(lab::make_model(p.of.algorithm, p.of.N, p.of.k), request);
   } catch (const std::bad_alloc&) {
-    return lab::nothing_decided(p.request, "out of memory");
+    return lab::nothing_decided(p.request, "memory limit reached");
   } catch (const lab::text_error& e) {
     return lab::nothing_decided(p.request, e.what());
   }
 }
 
 lab::check_result carry_out(lab::program& program, plan& p) {
+  const lab::memory_limit limit(p.request.limits.memory_max);
   progress_line line;
   p.request.limits.interrupted = &catch_interrupts();
   if (line.wanted()) p.request.limits.report = [&line](const lab::progress& now) { line.show(now); };
   try {
     return lab::check(program, p.request);
   } catch (const std::bad_alloc&) {
-    return lab::nothing_decided(p.request, "out of memory");
+    return lab::nothing_decided(p.request, "memory limit reached");
   } catch (const std::length_error& e) {
     return lab::nothing_decided(p.request, e.what());
   } catch (const std::invalid_argument& e) {
@@ -285,10 +287,6 @@ std::string audited(const lab::check_result& r) {
 /// Walks of the audit are random, but the same in every check.
 const std::uint64_t seed_of_audit = lab::audit_options{}.seed;
 
-std::string made_by(const lab::check_result& r) {
-  return wrapped(fmt::format("by {}", provenance_text(r.request.limits, seed_of_audit)), 3, 79) + "\n";
-}
-
 /// The labels of the algorithm's text at which no access was made, in the order of the text.
 std::vector<std::string> labels_not_reached(const plan& p, const lab::check_result& r) {
   std::vector<std::string> missed;
@@ -306,6 +304,11 @@ std::string coverage_text(const plan& p, const lab::check_result& r) {
     text += fmt::format(", not reached: {}", fmt::join(missed, ", "));
   if (const auto missed = r.reached.branches_missed(); !missed.empty())
     text += fmt::format("; {}", fmt::join(missed, ", "));
+  const auto& never = r.reached.values_missed;
+  const std::size_t shown = std::min<std::size_t>(never.size(), 6);
+  if (shown > 0)
+    text += fmt::format("; {}", fmt::join(never.begin(), never.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (shown < never.size()) text += fmt::format(" and {} more", never.size() - shown);
   text = wrapped(text, 10, 79) + "\n";
   for (const auto& [variable, taken] : r.reached.modes) {
     std::vector<std::string> each;
@@ -318,7 +321,8 @@ std::string coverage_text(const plan& p, const lab::check_result& r) {
 }
 
 std::string human(const plan& p, const lab::check_result& r, lab::program& program) {
-  std::string text = heading(r.request) + verdicts(p, r) + covered(r) + coverage_text(p, r) + audited(r) + made_by(r);
+  std::string text = heading(r.request) + verdicts(p, r) + covered(r) + coverage_text(p, r) + audited(r) +
+                     made_by_text(r.request.limits, seed_of_audit);
   for (const std::string& note : p.notes) text += wrapped(fmt::format("note: {}", note), 6, 79) + "\n";
   for (const lab::property_result& one : r.properties) {
     if (!one.counterexample) continue;
@@ -335,13 +339,10 @@ std::string human(const plan& p, const lab::check_result& r, lab::program& progr
 
 nlohmann::json machine_form(const plan& p, const lab::check_result& r, lab::program& program) {
   nlohmann::json j = lab::to_json(r, program);
-  j["memory_max"] = r.request.limits.memory_max;
-  j["time_max"] = r.request.limits.seconds_max;
   j["verdict"] = lab::verdict_id(r);
   j["notes"] = p.notes;
   j["version"] = KGATE_VERSION;
-  j["made_by"] = provenance();
-  j["seed"] = seed_of_audit;
+  add_provenance(j, r.request.limits, seed_of_audit);
   j["coverage"]["labels_not_reached"] = labels_not_reached(p, r);
   for (auto& one : j["properties"])
     one["promised"] =
@@ -410,7 +411,8 @@ exit_code sweep(const command_options& a) {
         one.k = std::to_string(k);
         plan p = make_plan(one);
         const watched_program program(p.of, p.request.of, p.request.limits.seconds_max);
-        const lab::check_result& r = results.emplace_back(carry_out(*program, p));
+        const std::optional<lab::ticket_rule> rule = shifting_rule(a, p);
+        const lab::check_result& r = results.emplace_back(rule ? carry_out_shifted(*rule, p) : carry_out(*program, p));
         if (a.json) list.push_back(machine_form(p, r, *program));
         const exit_code code = overall_code(r);
         worst =
@@ -442,6 +444,7 @@ exit_code run(const command_options& a) {
   const lab::check_result result = rule ? carry_out_shifted(*rule, p) : carry_out(program, p);
   print(a.json ? machine_form(p, result, program).dump(2) + "\n" : human(p, result, program));
   if (graph_file && result.complete) {
+    const lab::memory_limit limit(p.request.limits.memory_max);
     lab::explore_options all;
     all.contention = p.request.contention;
     all.find_exclusion = all.find_names = false;

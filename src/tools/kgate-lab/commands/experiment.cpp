@@ -69,6 +69,20 @@ common common_of(const command_options& a) {
   return c;
 }
 
+/// Of a simulation.
+seed_used seed_of(const command_options& a) {
+  if (!a.simulated) return std::nullopt;
+  if (!a.seed) return lab::simulated_queue_request{}.seed;
+  return static_cast<std::uint64_t>(parse_number("--seed", *a.seed, 0, 1'000'000'000));
+}
+
+std::string made_by(const command_options& a) {
+  lab::run_limits limits;
+  limits.threads = 0;
+  if (a.time_max) limits.seconds_max = parse_duration("--time-max", *a.time_max);
+  return made_by_text(limits, seed_of(a));
+}
+
 /// Says how far a run is.
 class reporter {
  public:
@@ -115,7 +129,7 @@ lab::simulated_queue_request simulation(const command_options& a, const common& 
     if (seconds < 1e-6 || seconds > 1000) throw usage_error("--quantum needs a time from 0.001ms to 1000s");
     request.costs = lab::with_quantum(request.costs, static_cast<lab::nanoseconds>(seconds * 1e9));
   }
-  if (a.seed) request.seed = static_cast<std::uint64_t>(parse_number("--seed", *a.seed, 0, 1'000'000'000));
+  request.seed = *seed_of(a);
   request.interrupted = &catch_interrupts();
   return request;
 }
@@ -175,15 +189,18 @@ exit_code one(const command_options& a) {
     j["kind"] = kind;
     j["machine"] = std::move(machine);
     j["made_by"] = provenance();
+    if (a.simulated) j["seed"] = *seed_of(a);
     j["observations"] = lab::to_json(lab::observe(curves));
     print(j.dump(2) + "\n");
   } else {
-    print(fmt::format(
-        "{}  {}, {}, {} operations in all: seconds by process count\n{}{}", coloured(setting.name, colour::bold), kind,
-        count_text(static_cast<unsigned>(curves.processors), "processor", "processors"),
-        grouped(static_cast<std::uint64_t>(
-            curves.curves.empty() || curves.curves[0].points.empty() ? 0 : curves.curves[0].points[0].operations)),
-        table_of(curves), observations_of(curves)));
+    print(fmt::format("{}  {}, {}, {} operations in all: seconds by process count\n{}{}",
+                      coloured(setting.name, colour::bold), kind,
+                      count_text(static_cast<unsigned>(curves.processors), "processor", "processors"),
+                      grouped(static_cast<std::uint64_t>(curves.curves.empty() || curves.curves[0].points.empty()
+                                                             ? 0
+                                                             : curves.curves[0].points[0].operations)),
+                      table_of(curves), observations_of(curves)) +
+          made_by(a));
   }
   return ended();
 }
@@ -202,6 +219,7 @@ exit_code scale(const command_options& a) {
         {"experiment", a.name}, {"kind", "simulated"}, {"machine", lab::to_json(lab::scaled_costs(base.costs))}};
     j["scale"] = lab::to_json(points);
     j["made_by"] = provenance();
+    j["seed"] = *seed_of(a);
     print(j.dump(2) + "\n");
     return ended();
   }
@@ -212,7 +230,7 @@ exit_code scale(const command_options& a) {
                fmt::format("{:.1f}", p.microseconds), fmt::format("{:.0f}", p.remote)});
   print(
       fmt::format("{}  simulated, two processes a processor, four operations each\n", coloured(a.name, colour::bold)) +
-      cells.text("  "));
+      cells.text("  ") + made_by(a));
   return ended();
 }
 

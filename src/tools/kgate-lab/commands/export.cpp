@@ -6,12 +6,13 @@
 #include <optional>
 
 #include "lab/checker/explore/explorer.hpp"
+#include "lab/checker/explore/memory_limit.hpp"
 #include "lab/translation/automata.hpp"
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
+#include "tools/kgate-lab/output/provenance.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
-#include "tools/kgate-lab/system_memory.hpp"
 #include "tools/kgate-lab/watched_program.hpp"
 
 namespace kgate::tool {
@@ -23,8 +24,8 @@ constexpr int passages_max = 1000;
 using given = std::optional<std::string>;
 
 struct command_options {
-  std::string algorithm, N, k, language;
-  given passages, memory, memory_max, time_max;
+  std::string algorithm, N, k, language, memory_max;
+  given passages, memory, time_max;
   std::vector<std::string> mutations;
 };
 
@@ -56,10 +57,11 @@ exit_code run(const command_options& a) {
   const instance of = parse_instance(a.algorithm, a.N, a.k);
   const lab::program_name name = program_of(a, of);
   lab::run_limits limits;
-  limits.memory_max = a.memory_max ? parse_size("--memory-max", *a.memory_max) : system_memory() / 4 * 3;
+  limits.memory_max = parse_memory_max(a.memory_max);
   limits.seconds_max = a.time_max ? parse_duration("--time-max", *a.time_max) : 0;
   limits.interrupted = &catch_interrupts();
   const watched_program program(of, name, limits.seconds_max);
+  const lab::memory_limit limit(limits.memory_max);
   lab::explore_options all;
   all.find_exclusion = all.find_names = false;
   std::optional<lab::exploration> explored;
@@ -76,7 +78,9 @@ exit_code run(const command_options& a) {
                stderr);
     return exit_code::undecided;
   }
-  print(write(lab::translate(*explored, name.algorithm)));
+  lab::translated_program translated = lab::translate(*explored, name.algorithm);
+  translated.made_by = provenance_text(limits, std::nullopt);
+  print(write(translated));
   return exit_code::holds;
 }
 

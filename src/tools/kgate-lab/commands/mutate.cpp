@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "lab/checker/explore/memory_limit.hpp"
 #include "lab/checker/model/coverage.hpp"
 #include "lab/checker/properties/check.hpp"
 #include "lab/models/models.hpp"
@@ -25,11 +27,10 @@ namespace kgate::tool {
 
 namespace {
 
-constexpr int passages_default = 1;                           ///< of algorithms with unbounded variables
-constexpr std::uint64_t memory_max = std::uint64_t{1} << 30;  ///< for one mutant
+constexpr int passages_default = 1;  ///< of algorithms with unbounded variables
 
 struct command_options {
-  std::string algorithm, N, k, passages, time_max = "20s", sample, seed = "1";
+  std::string algorithm, N, k, passages, time_max = "20s", memory_max = "1G", sample, seed = "1";
   bool all = false, text = false, json = false;
 };
 
@@ -39,6 +40,19 @@ struct mutant {
   fate is = fate::undecided;
   std::string why;  ///< the property that noticed it, or the limit that was reached
 };
+
+/// Of each mutant.
+lab::run_limits limits_of(const command_options& a) {
+  lab::run_limits limits;
+  limits.interrupted = &catch_interrupts();
+  limits.memory_max = parse_memory_max(a.memory_max);
+  limits.seconds_max = parse_duration("--time-max", a.time_max);
+  return limits;
+}
+
+std::uint64_t seed_of(const command_options& a) {
+  return static_cast<std::uint64_t>(parse_number("--seed", a.seed, 0, 1'000'000'000));
+}
 
 int passages_for(const instance& of, const command_options& a) {
   if (!a.passages.empty()) return parse_number("--passages", a.passages, 1, 1'000'000);
@@ -52,16 +66,19 @@ lab::check_result check(const instance& of, const std::vector<lab::mutation>& wr
                 passages_for(of, a), wrong, of.algorithm.base->needs == catalog::registers::safe};
   request.properties = lab::promised_properties(of.algorithm.promise());
   request.crashes = std::min(catalog::crashes_max(of.algorithm.promise(), of.N, of.k), of.k - 1);
-  request.limits.interrupted = &catch_interrupts();
-  request.limits.memory_max = memory_max;
-  request.limits.seconds_max = parse_duration("--time-max", a.time_max);
+  request.limits = limits_of(a);
+  const lab::memory_limit limit(request.limits.memory_max);
   try {
     const watched_program program(of, request.of, request.limits.seconds_max);
     return lab::check(*program, request);
+  } catch (const std::bad_alloc&) {
+    return lab::nothing_decided(request, "memory limit reached");
+  } catch (const std::length_error& e) {  // a limit of the checker's own
+    return lab::nothing_decided(request, e.what());
   } catch (const std::invalid_argument& e) {
-    return lab::nothing_decided(request, e.what());
+    return lab::rules_broken(request, e.what());
   } catch (const usage_error& e) {  // the text cannot even begin with this error in it
-    return lab::nothing_decided(request, e.what());
+    return lab::rules_broken(request, e.what());
   }
 }
 
@@ -102,7 +119,7 @@ void judge(mutant& m, const command_options& a) {
     }
     if (one.is == lab::verdict::undecided && m.is == fate::survived) {
       // A text that breaks the machine's rules is noticed too; a limit is not.
-      m.is = r.states == 0 && r.transitions == 0 ? fate::killed : fate::undecided;
+      m.is = r.breaks_rules ? fate::killed : fate::undecided;
       m.why = one.why;
     }
   }
@@ -137,7 +154,7 @@ template <class Mutant>
 void take_sample(std::vector<Mutant>& mutants, const command_options& a) {
   if (a.sample.empty()) return;
   const auto wanted = static_cast<std::size_t>(parse_number("--sample", a.sample, 1, 1'000'000));
-  std::mt19937 random(static_cast<std::uint32_t>(parse_number("--seed", a.seed, 0, 1'000'000'000)));
+  std::mt19937 random(static_cast<std::uint32_t>(seed_of(a)));
   std::shuffle(mutants.begin(), mutants.end(), random);
   mutants.resize(std::min(wanted, mutants.size()));
 }
@@ -157,24 +174,11 @@ exit_code code_of(const std::vector<Mutant>& mutants) {
 /// What both kinds of mutants have in their JSON.
 template <class Mutant>
 nlohmann::json counts_of(const std::vector<Mutant>& mutants, std::size_t made, const command_options& a) {
-  nlohmann::json j{{"made", made},
-                   {"judged", mutants.size()},
-                   {"mutants", nlohmann::json::array()},
-                   {"time_max", parse_duration("--time-max", a.time_max)},
-                   {"memory_max", memory_max},
-                   {"made_by", provenance()}};
-  if (!a.sample.empty()) j["seed"] = parse_number("--seed", a.seed, 0, 1'000'000'000);
+  nlohmann::json j{
+      {"made", made}, {"judged", mutants.size()}, {"mutants", nlohmann::json::array()}, {"sample", !a.sample.empty()}};
+  add_provenance(j, limits_of(a), seed_of(a));
   for (const fate f : {fate::killed, fate::survived, fate::undecided}) j[word(f)] = count(mutants, f);
   return j;
-}
-
-/// Version, limits of each mutant, machine.
-std::string made_by(const command_options& a) {
-  lab::run_limits limits;
-  limits.memory_max = memory_max;
-  limits.seconds_max = parse_duration("--time-max", a.time_max);
-  const int seed = parse_number("--seed", a.seed, 0, 1'000'000'000);
-  return wrapped(fmt::format("by {}", provenance_text(limits, static_cast<std::uint64_t>(seed))), 3, 79) + "\n";
 }
 
 template <class Mutant>
@@ -211,12 +215,13 @@ exit_code run_texts(const command_options& a) {
   }
   const std::size_t made = mutants.size();
   take_sample(mutants, a);
+  const lab::run_limits limits = limits_of(a);
   std::vector<text_mutant> judged;
   for (const text_target& of : text_targets()) {
     std::vector<text_mutant> some;
     for (const text_mutant& m : mutants)
       if (m.of == &of) some.push_back(m);
-    judge(some, parse_duration("--time-max", a.time_max));
+    judge(some, {limits.seconds_max, limits.memory_max});
     judged.insert(judged.end(), some.begin(), some.end());
   }
   if (a.json) {
@@ -239,7 +244,7 @@ exit_code run_texts(const command_options& a) {
     if (m.is != fate::killed)
       text += fmt::format("  {} {} ({}{}{})\n    {}\n", m.of->header, word(m.is), m.kind, m.why.empty() ? "" : ", ",
                           m.why, m.change);
-  print(text + made_by(a));
+  print(text + made_by_text(limits_of(a), seed_of(a)));
   return code_of(judged);
 }
 
@@ -283,7 +288,7 @@ exit_code run(const command_options& a) {
   for (const mutant& m : mutants)
     if (m.is != fate::killed)
       rows.add({fmt::format("{} N={} k={}", m.of.algorithm.id(), m.of.N, m.of.k), m.wrong.text(), word(m.is), m.why});
-  print(heading(mutants) + rows.text("  ") + made_by(a));
+  print(heading(mutants) + rows.text("  ") + made_by_text(limits_of(a), seed_of(a)));
   return code_of(mutants);
 }
 
@@ -303,6 +308,7 @@ command add_mutate(CLI::App& tool) {
   one("--passages", it->passages, "M",
       "Passages of each process, if they are to be limited;\ndefault 1 where variables grow");
   one("--time-max", it->time_max, "D", "For one mutant; default 20s");
+  one("--memory-max", it->memory_max, "B", "For one mutant, as in 500M or 2G; default 1G");
   one("--sample", it->sample, "S", "Judge S of the mutants, chosen at random");
   one("--seed", it->seed, "R", "Of that choice; default 1");
   o->add_flag("--json", it->json, "The result for programs");

@@ -19,6 +19,7 @@
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/output/catalog_text.hpp"
 #include "tools/kgate-lab/output/page_file.hpp"
+#include "tools/kgate-lab/output/provenance.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 #include "tools/kgate-lab/watched_program.hpp"
@@ -190,6 +191,7 @@ exit_code run(const command_options& a) {
     j["verdict"] = wrong.empty() ? "violated" : "undecided";
     j["shows"] = wrong.empty();
     if (!wrong.empty()) j["why"] = wrong;
+    j["made_by"] = provenance();
     print(j.dump(2) + "\n");
     return code;
   }

@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <memory>
-#include <new>
 #include <nlohmann/json.hpp>
 
+#include "lab/checker/explore/memory_limit.hpp"
 #include "lab/checker/graph/graph.hpp"
 #include "lab/experiments/rmr_growth.hpp"
 #include "lab/experiments/rmr_table.hpp"
+#include "lab/schedules/adversary.hpp"
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
@@ -18,11 +19,13 @@
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 #include "tools/kgate-lab/own_text/text_file.hpp"
-#include "tools/kgate-lab/system_memory.hpp"
 
 namespace kgate::tool {
 
 namespace {
+
+/// Schedules that are tried are the same in every run.
+const std::uint64_t seed_of_schedules = lab::schedules::adversary_options{}.seed;
 
 struct command_options {
   std::string algorithm, N, k, model = "cc", contention, passages, threads, memory_max, time_max, steps;
@@ -60,6 +63,14 @@ instance sized(const command_options& a) {
   return of;
 }
 
+lab::run_limits limits_of(const command_options& a) {
+  lab::run_limits limits;
+  limits.threads = a.threads.empty() ? 1 : parse_number("--threads", a.threads, 1, 256);
+  limits.memory_max = parse_memory_max(a.memory_max);
+  limits.seconds_max = a.time_max.empty() ? 0 : parse_duration("--time-max", a.time_max);
+  return limits;
+}
+
 exit_code one(const command_options& a) {
   const instance of = sized(a);
   const lab::cost_model cost{model_of(a.model), !a.ordinary_cache};
@@ -67,10 +78,7 @@ exit_code one(const command_options& a) {
   const bool bounded = of.algorithm.base->bounded_variables;
   const int passages = !a.passages.empty() ? parse_number("--passages", a.passages, 1, 1'000'000) : bounded ? 0 : 2;
   const int steps = a.steps.empty() ? 400'000 : parse_number("--steps", a.steps, 1, 1'000'000'000);
-  lab::run_limits limits;
-  limits.threads = a.threads.empty() ? 1 : parse_number("--threads", a.threads, 1, 256);
-  limits.memory_max = a.memory_max.empty() ? system_memory() / 4 * 3 : parse_size("--memory-max", a.memory_max);
-  limits.seconds_max = a.time_max.empty() ? 0 : parse_duration("--time-max", a.time_max);
+  lab::run_limits limits = limits_of(a);
   if (a.sample && is_text_file(a.algorithm)) throw usage_error("--sample takes algorithms of the catalogue only");
   if (!a.sample && of.N > lab::graph_processes_max)
     throw usage_error(
@@ -79,6 +87,7 @@ exit_code one(const command_options& a) {
   progress_line line;
   limits.interrupted = &catch_interrupts();
   if (line.wanted()) limits.report = [&line](const lab::progress& now) { line.show(now); };
+  const lab::memory_limit limit(limits.memory_max);
   const lab::rmr_measurement m =
       a.sample ? lab::sample_rmr(of.algorithm, of.N, of.k, cost, contention, static_cast<std::uint64_t>(steps))
                : lab::measure_rmr(of.algorithm, of.N, of.k, cost, contention, passages, limits);
@@ -91,9 +100,7 @@ exit_code one(const command_options& a) {
                                                     : exit_code::undecided;
   if (a.json) {
     nlohmann::json j = lab::to_json(m, of.algorithm, cost.model, formula);
-    j["made_by"] = provenance();
-    j["memory_max"] = limits.memory_max;
-    j["time_max"] = limits.seconds_max;
+    add_provenance(j, limits, seed_of_schedules);
     print(j.dump(2) + "\n");
     return code;
   }
@@ -110,7 +117,7 @@ exit_code one(const command_options& a) {
   text +=
       fmt::format("  bound  {}  {}{}\n", claim ? count_or(claim->count) : "-", formula, m.within() ? "" : "  EXCEEDED");
   if (!m.why.empty()) text += fmt::format("  note   {}: not all schedules were searched\n", m.why);
-  print(text);
+  print(text + made_by_text(limits, seed_of_schedules));
   return code;
 }
 
@@ -124,9 +131,12 @@ exit_code growth(const command_options& a) {
   const lab::cost_model cost{model_of(a.model), !a.ordinary_cache};
   const lab::rmr_growth found = lab::measure_growth(algorithm, cost, options);
   if (a.json) {
-    nlohmann::json j{{"algorithm", algorithm.id()},  {"model", a.model},
-                     {"constant", found.constant},   {"slope", found.slope},
-                     {"deviation", found.deviation}, {"made_by", provenance()}};
+    nlohmann::json j{{"algorithm", algorithm.id()},
+                     {"model", a.model},
+                     {"constant", found.constant},
+                     {"slope", found.slope},
+                     {"deviation", found.deviation}};
+    add_provenance(j, limits_of(a), seed_of_schedules);
     for (const lab::rmr_measurement& m : found.measured)
       j["measured"].push_back(lab::to_json(m, algorithm, cost.model, ""));
     print(j.dump(2) + "\n");
@@ -140,7 +150,8 @@ exit_code growth(const command_options& a) {
                     a.model) +
         cells.text("  ") +
         fmt::format("  fit  {:.1f} + {:.1f} log2 k, no measurement further from it than {:.1f}\n", found.constant,
-                    found.slope, found.deviation));
+                    found.slope, found.deviation) +
+        made_by_text(limits_of(a), seed_of_schedules));
   return exit_code::holds;
 }
 
@@ -189,13 +200,19 @@ exit_code everything(const command_options& a) {
       now = what;
       line.show({now.c_str(), ++done, 0, 0, 0});
     };
+  const lab::memory_limit limit(options.states_bytes_max);
   const std::vector<lab::rmr_claim_row> rows = lab::rmr_table(options);
   line.clear();
   bool within = true;
   for (const lab::rmr_claim_row& row : rows)
     for (const lab::rmr_measurement& m : row.measured) within &= m.within();
-  print(a.json ? nlohmann::json{{"claims", lab::to_json(rows)}, {"made_by", provenance()}}.dump(2) + "\n"
-               : human(rows));
+  lab::run_limits limits = limits_of(a);
+  limits.memory_max = options.states_bytes_max;
+  limits.seconds_max = options.seconds_max;
+  nlohmann::json j;
+  j["claims"] = lab::to_json(rows);
+  add_provenance(j, limits, seed_of_schedules);
+  print(a.json ? j.dump(2) + "\n" : human(rows) + "\n" + made_by_text(limits, seed_of_schedules));
   if (!within) return exit_code::violated;
   return options.interrupted->load() ? exit_code::undecided : exit_code::holds;
 }
@@ -238,8 +255,6 @@ command add_rmr(CLI::App& tool) {
   return {o, [it] {
             try {
               return it->all ? everything(*it) : it->growth ? growth(*it) : one(*it);
-            } catch (const std::bad_alloc&) {
-              throw failure("out of memory");
             } catch (const std::length_error& e) {
               throw failure(e.what());
             }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "lab/checker/explore/memory_limit.hpp"
 #include "lab/checker/properties/schedule_search.hpp"
 #include "lab/checker/trace/fairness_trace.hpp"
 #include "lab/models/models.hpp"
@@ -33,7 +34,7 @@ constexpr int safe_passages_default = 2;  ///< of each process on safe registers
 using given = std::optional<std::string>;
 
 struct command_options {
-  std::string algorithm, N, k, walks = "100000", seed = "1", passages = "20";
+  std::string algorithm, N, k, memory_max, walks = "100000", seed = "1", passages = "20";
   std::vector<std::string> properties, mutations;
   given crashes, time_max, memory, passages_each, trace;
   bool json = false;
@@ -49,6 +50,7 @@ struct plan {
   instance of;
   lab::program_name name;
   lab::search_options options;
+  std::uint64_t memory_max = 0;
 };
 
 plan make_plan(const command_options& a) {
@@ -68,9 +70,17 @@ plan make_plan(const command_options& a) {
   p.options.walks = static_cast<std::uint64_t>(parse_number("--walks", a.walks, 1, walks_max));
   p.options.seed = static_cast<std::uint32_t>(parse_number("--seed", a.seed, 0, seed_max));
   p.options.passages = parse_number("--passages", a.passages, 1, passages_max);
+  p.memory_max = parse_memory_max(a.memory_max);
   if (a.time_max) p.options.seconds_max = parse_duration("--time-max", *a.time_max);
   p.options.interrupted = &catch_interrupts();
   return p;
+}
+
+lab::run_limits limits_of(const plan& p) {
+  lab::run_limits limits;
+  limits.seconds_max = p.options.seconds_max;
+  limits.memory_max = p.memory_max;
+  return limits;
 }
 
 nlohmann::json machine_form(const plan& p, const lab::search_result& r, lab::program& program) {
@@ -80,16 +90,14 @@ nlohmann::json machine_form(const plan& p, const lab::search_result& r, lab::pro
                    {"memory", p.name.safe_registers ? "safe" : "sc"},
                    {"properties", p.options.properties},
                    {"crashes", p.options.crashes},
-                   {"seed", p.options.seed},
                    {"walks_max", p.options.walks},
                    {"passages", p.options.passages},
                    {"passages_each", p.name.passages},
-                   {"time_max", p.options.seconds_max},
                    {"walks", r.walks},
                    {"steps", r.steps},
                    {"seconds", r.seconds},
-                   {"verdict", r.found ? "violated" : "undecided"},
-                   {"made_by", provenance()}};
+                   {"verdict", r.found ? "violated" : "undecided"}};
+  add_provenance(j, limits_of(p), p.options.seed);
   if (r.found) {
     j["property"] = r.found->property;
     j["trace"] = lab::to_json(*r.found, program);
@@ -103,10 +111,8 @@ std::string human(const plan& p, const lab::search_result& r, lab::program& prog
                                  p.name.safe_registers ? ", safe registers" : "");
   text += fmt::format("{}, {}, seed {}, {:.2f} s\n", count_text(r.walks, "random run", "random runs"),
                       count_text(r.steps, "step", "steps"), p.options.seed, r.seconds);
-  lab::run_limits limits;
-  limits.seconds_max = p.options.seconds_max;
   const std::string made_by = wrapped(fmt::format("at most {}; by {}", count_text(p.options.walks, "run", "runs"),
-                                                  provenance_text(limits, p.options.seed)),
+                                                  provenance_text(limits_of(p), p.options.seed)),
                                       3, 79) +
                               "\n";
   if (!r.found)
@@ -130,6 +136,7 @@ exit_code run(const command_options& a) {
   if (a.trace) trace_file.emplace("--trace", *a.trace);
   const watched_program made(p.of, p.name, p.options.seconds_max);
   lab::search_result found;
+  const lab::memory_limit limit(p.memory_max);
   try {
     found = lab::search_schedules(*made, p.name, p.options);
     if (found.found) {
@@ -165,6 +172,7 @@ command add_search(CLI::App& tool) {
   one("--passages", it->passages, "M", "Passages of all together in a run; default 20");
   one("--passages-each", it->passages_each, "M", "Passages of each process; default unlimited, 2 on safe\nregisters");
   one("--time-max", it->time_max, "D", "As in 30s or 5m; default no limit");
+  one("--memory-max", it->memory_max, "B", "As in 500M or 2G; default 75 % of the memory");
   one("--seed", it->seed, "R", "The same seed makes the same runs; default 1");
   one("--memory", it->memory, "sc|safe", "Atomic registers, or safe ones; default what the\nalgorithm is for");
   o->add_option("--mutate", it->mutations, "Make an error, as for check")->type_name("M")->allow_extra_args(false);

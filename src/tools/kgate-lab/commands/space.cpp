@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "lab/checker/explore/memory_limit.hpp"
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
@@ -24,16 +25,24 @@ constexpr int all_N_max = 8;
 constexpr int all_k_max = 2;
 
 struct command_options {
-  std::string algorithm, N, k, time_max;
+  std::string algorithm, N, k, time_max, memory_max = "3G";
   bool all = false;
   bool json = false;
 };
 
-std::vector<lab::space_cell> measure(const command_options& a) {
+constexpr std::uint64_t seed_of_walks = 1;
+
+lab::run_limits limits_of(const command_options& a) {
   lab::run_limits limits;
-  limits.memory_max = std::uint64_t{3} << 30;
+  limits.memory_max = parse_memory_max(a.memory_max);
   limits.seconds_max = a.time_max.empty() ? 10 : parse_duration("--time-max", a.time_max);
   limits.interrupted = &catch_interrupts();
+  return limits;
+}
+
+std::vector<lab::space_cell> measure(const command_options& a) {
+  lab::run_limits limits = limits_of(a);
+  const lab::memory_limit limit(limits.memory_max);
   progress_line line;
   std::string now_measured;
   if (line.wanted())
@@ -85,11 +94,11 @@ exit_code run(const command_options& a) {
     nlohmann::json all = nlohmann::json::array();
     for (const lab::space_cell& c : cells) {
       all.push_back(lab::to_json(c));
-      all.back()["made_by"] = provenance();
+      add_provenance(all.back(), limits_of(a), seed_of_walks);
     }
     print((a.all ? all : all[0]).dump(2) + "\n");
   } else {
-    print(human(cells));
+    print(human(cells) + "\n" + made_by_text(limits_of(a), seed_of_walks));
   }
   const bool within = std::all_of(cells.begin(), cells.end(), [](const lab::space_cell& c) { return c.within(); });
   return within ? exit_code::holds : exit_code::violated;
@@ -105,6 +114,7 @@ command add_space(CLI::App& tool) {
   o->add_option("-k", it->k, "How many may be inside")->type_name("K");
   o->add_flag("--all", it->all, "Every system, k = 1 and 2, N up to 8: 65 counts");
   o->add_option("--time-max", it->time_max, "For each count, as in 30s or 5m; default 10s")->type_name("D");
+  o->add_option("--memory-max", it->memory_max, "As in 500M or 2G; default 3G")->type_name("B");
   o->add_flag("--json", it->json, "The result for programs");
   o->footer(
       "Examples:\n"

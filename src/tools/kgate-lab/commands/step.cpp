@@ -8,11 +8,13 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
 #include "lab/checker/explore/explorer.hpp"
+#include "lab/checker/explore/memory_limit.hpp"
 #include "lab/checker/properties/outlook.hpp"
 #include "lab/checker/trace/trace.hpp"
 #include "lab/report/page.hpp"
@@ -41,7 +43,7 @@ using given = std::optional<std::string>;
 
 struct command_options {
   std::string algorithm, N, k;
-  given passages, memory, time_max, html;
+  given passages, memory, time_max, memory_max, html;
   std::vector<std::string> mutations;
 };
 
@@ -406,18 +408,22 @@ exit_code run(const command_options& a) {
   if (page && of.N > page_processes_max)
     throw usage_error(fmt::format("a page takes at most {} processes, but N = {}", page_processes_max, of.N));
   lab::run_limits limits;
-  limits.memory_max = system_memory() / 4;
+  limits.memory_max = a.memory_max ? parse_size("--memory-max", *a.memory_max) : system_memory() / 4;
   limits.seconds_max = a.time_max ? parse_duration("--time-max", *a.time_max) : seconds_default;
   limits.interrupted = &catch_interrupts();
   const watched_program made(of, name, 0);
   lab::program& program = *made;
   std::optional<explored_future> future;
   try {
+    const lab::memory_limit limit(limits.memory_max);
     future.emplace(program, limits);
   } catch (const lab::text_error& e) {
     throw usage_error(e.what());
+  } catch (const std::bad_alloc&) {
+    if (page) throw;
+    print("note: what can still break is not known: memory limit reached\n");
   }
-  if (!page) return session(of, name, program, &*future).run();
+  if (!page) return session(of, name, program, future ? &*future : nullptr).run();
   if (!future->known())
     throw usage_error(fmt::format("a page needs all states, and the search did not end: {}", future->why()));
   if (future->explored().states > page_states_max)
@@ -447,6 +453,7 @@ command add_step(CLI::App& tool) {
       ->allow_extra_args(false);
   one("--html", it->html, "FILE", "Write a page in which one chooses; for small sizes");
   one("--time-max", it->time_max, "D", "For finding out what can still break; default 20s");
+  one("--memory-max", it->memory_max, "B", "For that too, as in 500M; default 25 % of the memory");
   o->footer(
       "In the terminal: a process number lets it step, 'crash 1', 'undo', 'reset',\n"
       "'save FILE' writes a trace that replay accepts; 'help' lists all. After each\n"

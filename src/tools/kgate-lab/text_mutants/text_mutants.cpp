@@ -18,6 +18,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "lab/checker/explore/memory_limit.hpp"
 #include "lab/checker/model/run_monitor.hpp"
 #include "lab/checker/properties/check.hpp"
 #include "lab/checker/properties/schedule_search.hpp"
@@ -37,7 +38,6 @@ namespace kgate::tool {
 namespace {
 
 constexpr std::size_t batch = 40;  ///< mutants in a translation unit
-constexpr std::uint64_t memory_max = std::uint64_t{1} << 30;
 
 std::string_view header_text(std::string_view name) {
   for (const embedded_source& source : embedded_sources())
@@ -142,10 +142,11 @@ bool claims_local_memory(const text_target& of) {
 
 /// Whether a passage costs more remote references than the row claims, alone or among others: how a wrong home shows,
 /// and a short way that is never taken.
-std::string dearer_than_claimed(const text_size& of, const catalog::choice& row, lab::program& p, double seconds_max) {
+std::string dearer_than_claimed(const text_size& of, const catalog::choice& row, lab::program& p,
+                                const text_limits& within) {
   lab::run_limits limits;
-  limits.seconds_max = seconds_max;
-  limits.memory_max = memory_max;
+  limits.seconds_max = within.seconds_max;
+  limits.memory_max = within.memory_max;
   for (const lab::memory_model model : {lab::memory_model::cc, lab::memory_model::dsm})
     for (int contention = 1; contention <= of.N; ++contention) {
       const auto claim = catalog::rmr_claimed(row, lab::claimed_model(model), of.N, of.k, contention);
@@ -170,16 +171,17 @@ judgement judge_by_walks(const text_size& of, const catalog::choice& row, lab::p
   return r.walks < options.walks ? judgement{fate::undecided, "time limit reached"} : judgement{fate::survived, ""};
 }
 
-judgement judge_here(const text_mutant& m, const text_size& of, const lab::text_plugin& plugin, double seconds_max,
-                     std::shared_ptr<lab::run_monitor> monitor) {
+judgement judge_here(const text_mutant& m, const text_size& of, const lab::text_plugin& plugin,
+                     const text_limits& within, std::shared_ptr<lab::run_monitor> monitor) {
   const catalog::choice row = parse_algorithm(std::string(m.of->id));
   const bool safe = row.base->needs == catalog::registers::safe;
   lab::check_request request;
   request.of = {std::string(m.of->id), of.N, of.k, of.passages, {}, safe};
   request.properties = lab::promised_properties(row.promise());
   request.crashes = std::min(catalog::crashes_max(row.promise(), of.N, of.k), of.k - 1);
-  request.limits.memory_max = memory_max;
-  request.limits.seconds_max = seconds_max;
+  request.limits.memory_max = within.memory_max;
+  request.limits.seconds_max = within.seconds_max;
+  const lab::memory_limit limit(within.memory_max);
   try {
     lab::program_options options;
     options.passages = of.passages;
@@ -195,14 +197,15 @@ judgement judge_here(const text_mutant& m, const text_size& of, const lab::text_
           one.figures[0].second > row.promise().overtakings_max)
         return {fate::killed, one.name};
       // A text that breaks the machine's rules is noticed too; a limit is not.
-      if (one.is == lab::verdict::undecided)
-        all = {r.states == 0 && r.transitions == 0 ? fate::killed : fate::undecided, one.why};
+      if (one.is == lab::verdict::undecided) all = {r.breaks_rules ? fate::killed : fate::undecided, one.why};
     }
     if (all.is == fate::survived && !safe)
-      if (std::string why = dearer_than_claimed(of, row, p, seconds_max); !why.empty()) return {fate::killed, why};
+      if (std::string why = dearer_than_claimed(of, row, p, within); !why.empty()) return {fate::killed, why};
     return all;
   } catch (const std::bad_alloc&) {
-    return {fate::undecided, "out of memory"};
+    return {fate::undecided, "memory limit reached"};
+  } catch (const std::length_error& e) {  // a limit of the checker's own
+    return {fate::undecided, e.what()};
   } catch (const std::exception& e) {  // the text cannot even begin with this error in it
     return {fate::killed, e.what()};
   }
@@ -233,7 +236,8 @@ std::optional<std::string> read_within(int from, double seconds) {
   }
 }
 
-judgement judge_apart(const text_mutant& m, const text_size& of, const lab::text_plugin& plugin, double seconds_max) {
+judgement judge_apart(const text_mutant& m, const text_size& of, const lab::text_plugin& plugin,
+                      const text_limits& within) {
   int ends[2];
   if (pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
   const pid_t child = fork();
@@ -246,10 +250,10 @@ judgement judge_apart(const text_mutant& m, const text_size& of, const lab::text
     };
     const auto monitor = std::make_shared<lab::run_monitor>();
     const lab::endless_run_watch watch(*monitor, {}, [&](const std::string& what) { answer({fate::killed, what}); });
-    answer(judge_here(m, of, plugin, seconds_max, monitor));
+    answer(judge_here(m, of, plugin, within, monitor));
   }
   close(ends[1]);
-  const std::optional<std::string> said = read_within(ends[0], 4 * seconds_max + 60);
+  const std::optional<std::string> said = read_within(ends[0], 4 * within.seconds_max + 60);
   close(ends[0]);
   if (!said) kill(child, SIGKILL);
   int status = 0;
@@ -261,9 +265,9 @@ judgement judge_apart(const text_mutant& m, const text_size& of, const lab::text
 }
 
 /// At one size after another, until it is noticed.
-void judge_at_all_sizes(text_mutant& m, const lab::text_plugin& plugin, double seconds_max) {
+void judge_at_all_sizes(text_mutant& m, const lab::text_plugin& plugin, const text_limits& within) {
   for (const text_size& size : m.of->sizes) {
-    const judgement it = judge_apart(m, size, plugin, seconds_max);
+    const judgement it = judge_apart(m, size, plugin, within);
     m.is = it.is;
     m.why = it.why;
     m.at = size;
@@ -298,7 +302,7 @@ std::vector<text_mutant> mutants_of(const text_target& of) {
   return all;
 }
 
-void judge(std::vector<text_mutant>& mutants, double seconds_max) {
+void judge(std::vector<text_mutant>& mutants, const text_limits& limits) {
   if (mutants.empty()) return;
   const text_target& of = *mutants.front().of;
   const text_mutant unchanged{&of, "", "", std::string(header_text(of.header)), fate::undecided, "", {}};
@@ -309,7 +313,7 @@ void judge(std::vector<text_mutant>& mutants, double seconds_max) {
     const lab::text_plugin* plugins = compile(of, some);
     for (std::size_t i = 0; i < some.size() && !catch_interrupts().load(); ++i) {
       text_mutant m = *some[i];
-      judge_at_all_sizes(m, plugins[i], seconds_max);
+      judge_at_all_sizes(m, plugins[i], limits);
       if (some[i] != &unchanged) {
         judged.push_back(std::move(m));
       } else if (m.is != fate::survived) {

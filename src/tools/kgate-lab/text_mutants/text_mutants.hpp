@@ -4,6 +4,7 @@
 /// Mutants of the algorithms' texts: made by text_mutations, compiled many at a time, each judged in a process of its
 /// own, for a wrong text may do anything.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,8 +42,13 @@ struct text_mutant {
 /// All mutants of a target that compile. Throws usage_error if the unchanged text does not keep its promises there.
 std::vector<text_mutant> mutants_of(const text_target& of);
 
-/// Compiles and judges the mutants, which are of one target, each within so many seconds. Those that do not compile are
-/// taken out.
-void judge(std::vector<text_mutant>& mutants, double seconds_max);
+/// Of each mutant at each size.
+struct text_limits {
+  double seconds_max = 0;
+  std::uint64_t memory_max = 0;
+};
+
+/// Compiles and judges the mutants, which are of one target. Those that do not compile are taken out.
+void judge(std::vector<text_mutant>& mutants, const text_limits& limits);
 
 }  // namespace kgate::tool
