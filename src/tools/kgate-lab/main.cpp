@@ -113,6 +113,8 @@ exit_code run(int argc, char** argv) {
     return complain(limit.reached() ? "memory limit reached" : "out of memory", exit_code::undecided);
   } catch (const std::exception& e) {
     return complain(e.what(), exit_code::failed);
+  } catch (...) {  // nothing of ours: a text in a file
+    return complain("the text throws something: nothing is decided", exit_code::undecided);
   }
 }
 

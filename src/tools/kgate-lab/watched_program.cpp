@@ -25,6 +25,7 @@ watched_program::watched_program(const instance& of, const lab::program_name& na
     std::fputs(("kgate-lab: " + what + "\n").c_str(), stderr);
     std::_Exit(static_cast<int>(exit_code::undecided));
   });
+  guard_ = std::make_unique<crash_guard>(*monitor_);
   program_ = make_program(of, name, std::move(options));
 }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A program whose text is watched from before its first run: a loop without end in it ends the tool, with a sentence
-/// that names the label.
+/// A program whose text is watched from before its first run: a loop without end in it, or a crash, ends the tool,
+/// with a sentence that names the label.
 
 #include <memory>
 
 #include "lab/checker/model/program.hpp"
 #include "lab/checker/model/run_monitor.hpp"
 #include "tools/kgate-lab/arguments.hpp"
+#include "tools/kgate-lab/crash_guard.hpp"
 
 namespace kgate::tool {
 
@@ -22,6 +23,7 @@ class watched_program {
 
  private:
   std::shared_ptr<lab::run_monitor> monitor_;
+  std::unique_ptr<crash_guard> guard_;
   std::unique_ptr<lab::endless_run_watch> watch_;
   std::unique_ptr<lab::program> program_;
 };

@@ -119,6 +119,11 @@ class Names(LabTest):
         for command in (CHECK, (*REPLAY, "--schedule", "0")):
             self.refused(*command, "--property", "fairness", says=("'fairness'", "k-exclusion", "starvation-free"))
 
+    def test_formulas_that_are_too_long(self):
+        self.refused(*CHECK, "--ltl", "(" * 50000 + "true" + ")" * 50000, says=("at most 4000 characters",))
+        self.refused(*CHECK, "--ltl", "(" * 4000, says=("character 4001",))
+        self.refused(*CHECK, "--ltl", "forall p: " * 30 + "true", says=("at most 5 times forall",))
+
     def test_mutation(self):
         for command in (CHECK, (*REPLAY, "--property", "k-exclusion", "--schedule", "0")):
             self.refused(*command, "--mutate", "break:3", says=("drop:LABEL", "defer:LABEL", "force:LABEL=VALUE"))
@@ -159,6 +164,9 @@ class Files(LabTest):
         self.refused("replay", self.folder, says=(str(self.folder), "Is a directory"))
 
     @unittest.skipIf(os.geteuid() == 0, "root may read everything")
+    def test_endless(self):
+        self.refused("replay", "/dev/zero", says=("/dev/zero", "64 MB"))
+
     def test_forbidden(self):
         path = self.write(json.dumps(self.good()))
         path.chmod(0)

@@ -94,6 +94,7 @@ std::string checker_machine::Process::frames_text() const {
 }
 
 void checker_machine::Process::stop(operation op, int variable) {
+  const bool again = !next_.key.empty();  // it was stopped before, and caught that: program::run() complains
   next_.op = op;
   next_.variable = variable;
   next_.label = label_;
@@ -107,6 +108,7 @@ void checker_machine::Process::stop(operation op, int variable) {
   next_.key += std::string("@") + label_ + '#' + std::to_string(variable) + '#' + std::to_string(static_cast<int>(op)) +
                '#' + std::to_string(static_cast<int>(next_.where)) + (waiting_ ? 'w' : 'd') +
                std::to_string(next_.name);
+  if (again) next_.key = "caught";
   throw stopped_here{};
 }
 

@@ -80,12 +80,14 @@ program::outcome program::run(int p, const std::vector<code>& history, const che
     ~run_ends() { of.ended.store(of.begun.load()); }
   } ends{*options_.monitor};
   outcome result;
+  bool blocked = false;
   try {
     model_->passage(process);
     result.finished = true;
   } catch (const checker_machine::Process::stopped_here&) {
     result.next = process.next();
   } catch (const checker_machine::Process::blocked_here&) {
+    blocked = true;
   } catch (const checker_machine::bad_index& wrong) {
     throw text_error("process " + std::to_string(p) + " uses element " + std::to_string(wrong.index) +
                      " of an array of " + std::to_string(wrong.size) + " variables, at or after label " +
@@ -93,6 +95,10 @@ program::outcome program::run(int p, const std::vector<code>& history, const che
   }
   result.last = process.last_effect();
   result.label = process.label();
+  const std::string& stopped = process.next().key;
+  if (stopped == "caught" || (result.finished && !stopped.empty()) || (!blocked && result.last.blocked))
+    throw text_error("process " + std::to_string(p) + " catches what ends its runs, at or before label " +
+                     result.label + ": no access may be made inside a 'catch (...)'");
   return result;
 }
 

@@ -18,6 +18,8 @@ class formula_parser {
       : text_(text), program_(p), into_(into) {}
 
   int run() {
+    if (text_.size() > length_max)
+      throw std::invalid_argument(fmt::format("a formula has at most {} characters, not {}", length_max, text_.size()));
     const int root = formula();
     skip();
     if (at_ != text_.size()) fail("an operator or the end");
@@ -27,6 +29,9 @@ class formula_parser {
  private:
   using node = temporal_formula::node;
   using kind = temporal_formula::kind;
+
+  static constexpr int quantifiers_max = 5;        ///< each parses the rest once for each process
+  static constexpr std::size_t length_max = 4000;  ///< parentheses inside each other are parsed by recursion
 
   [[noreturn]] void fail(const std::string& expected) const {
     throw std::invalid_argument(
@@ -116,6 +121,9 @@ class formula_parser {
   int quantified(int joined, const std::function<int(int, int)>& join) {
     const std::string name = word();
     if (name.empty()) fail("a name for the process");
+    if (quantifiers_ == quantifiers_max)
+      fail(fmt::format("at most {} times forall and exists inside each other", quantifiers_max));
+    ++quantifiers_;
     need(":");
     const std::size_t from = at_;
     const auto outer = bound_;
@@ -126,6 +134,7 @@ class formula_parser {
       joined = p == 0 ? one : join(joined, one);
     }
     bound_ = outer;
+    --quantifiers_;
     return joined;
   }
 
@@ -258,6 +267,7 @@ class formula_parser {
   temporal_formula& into_;
   std::size_t at_ = 0;
   std::map<std::string, int> bound_;
+  int quantifiers_ = 0;
 };
 
 temporal_formula::temporal_formula(std::string_view text, const program& p) {

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -48,12 +48,21 @@ struct command_options {
 
 constexpr int number_max = 1'000'000'000;
 
+constexpr std::size_t trace_bytes_max = std::size_t{64} << 20;
+
 std::string read_whole(const std::string& path) {
   try {
     std::ifstream in;
     in.exceptions(std::ios::badbit);
     in.open(path, std::ios::binary);
-    if (in) return {std::istreambuf_iterator<char>(in), {}};
+    std::string text;
+    std::array<char, 1 << 16> part;
+    while (in.read(part.data(), part.size()) || in.gcount() > 0) {
+      text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+      if (text.size() > trace_bytes_max)
+        throw usage_error(fmt::format("'{}' is too long for a trace: more than 64 MB", path));
+    }
+    if (in.eof()) return text;
   } catch (const std::ios::failure&) {
     // A folder opens and cannot be read; errno says so.
   }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -424,8 +425,12 @@ exit_code run(const command_options& a) {
     print("note: what can still break is not known: memory limit reached\n");
   }
   if (!page) return session(of, name, program, future ? &*future : nullptr).run();
-  if (!future->known())
-    throw usage_error(fmt::format("a page needs all states, and the search did not end: {}", future->why()));
+  if (!future->known()) {
+    std::fputs(
+        fmt::format("kgate-lab: a page needs all states, and the search did not end: {}\n", future->why()).c_str(),
+        stderr);
+    return exit_code::undecided;
+  }
   if (future->explored().states > page_states_max)
     throw usage_error(fmt::format("a page takes at most {} states, and {} with N = {} and k = {} has {}",
                                   grouped(page_states_max), name.algorithm, name.N, name.k,

@@ -54,7 +54,7 @@ text_name parse_name(std::string id) {
 
 std::string read(const std::string& path) {
   std::ifstream file(path);
-  if (!file || fs::is_directory(path)) throw usage_error(fmt::format("cannot read {}", path));
+  if (!file || !fs::is_regular_file(path)) throw usage_error(fmt::format("cannot read {}", path));
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
