@@ -50,6 +50,7 @@ class Search(LabTest):
             (("flbb79-tickets", "-N", 6, "-k", 2, "--mutate", "drop:E", "--property", "kl-deadlock-free"), "kl-deadlock-free"),
             (("danek10-fife", "-N", 3, "-k", 2, "--passages-each", 1, "--property", "enabled-in-order"), "enabled-in-order"),
             (("am97-chain-cc", "-N", 8, "-k", 3, "--property", "local-waiting"), "local-waiting"),
+            (("fa-semaphore", "-N", 6, "-k", 2, "--property", "fifo"), "fifo"),
         ):
             with self.subTest(arguments):
                 found = self.search(VIOLATED, *arguments)

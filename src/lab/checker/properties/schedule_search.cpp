@@ -202,10 +202,12 @@ class shortening {
 }  // namespace
 
 std::span<const std::string_view> searched_properties() {
-  static constexpr std::string_view all[] = {"k-exclusion",      "deadlock-free",  "starvation-free",  "bounded-exit",
-                                             "invariant",        "distinct-names", "k-fcfs",           "fife",
-                                             "enabled-in-order", "l-full",         "l-queuelike",      "fifo-enabling",
-                                             "kl-deadlock-free", "local-waiting",  "bounded-waiting:B"};
+  static constexpr std::string_view all[] = {"k-exclusion",      "deadlock-free", "starvation-free",
+                                             "bounded-exit",     "invariant",     "distinct-names",
+                                             "k-fcfs",           "fife",          "enabled-in-order",
+                                             "l-full",           "l-queuelike",   "fifo-enabling",
+                                             "kl-deadlock-free", "local-waiting", "fifo",
+                                             "bounded-waiting:B"};
   return all;
 }
 

@@ -14,9 +14,11 @@ constexpr std::size_t proof = 30'000;  ///< places, to show that somebody is
 
 std::optional<seen_violation> watched_run::overtakes(int q, const position& before) {
   for (int p = 0; p < program_.N(); ++p)
-    if (p != q && has(later_[static_cast<std::size_t>(p)], q) && local(p).where == region::entry &&
-        place_in_run(program_, before).shown_not_enabled(p, glance))
-      return seen_violation{what_.fifo_enabling ? "fifo-enabling" : "l-queuelike", p};
+    if (p != q && has(later_[static_cast<std::size_t>(p)], q) && local(p).where == region::entry) {
+      if (what_.fifo) return seen_violation{"fifo", p};
+      if (place_in_run(program_, before).shown_not_enabled(p, glance))
+        return seen_violation{what_.fifo_enabling ? "fifo-enabling" : "l-queuelike", p};
+    }
   return std::nullopt;
 }
 

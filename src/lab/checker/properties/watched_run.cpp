@@ -41,6 +41,7 @@ watched_properties watched_properties::of(const std::vector<std::string>& ids, i
         {"starvation-free", &watched_properties::starvation},
         {"l-full", &watched_properties::full},
         {"l-queuelike", &watched_properties::queuelike},
+        {"fifo", &watched_properties::fifo},
         {"fifo-enabling", &watched_properties::fifo_enabling},
         {"enabled-in-order", &watched_properties::enabled_in_order},
         {"kl-deadlock-free", &watched_properties::group_deadlock}};
@@ -246,8 +247,8 @@ trace trace_of(program& p, const program_name& of, std::vector<int> schedule, co
                               "before any of them",
                               scheduled_process(t.schedule.back()), p.k());
   } else if (seen.victim >= 0) {
-    t.what = fmt::format("process {} arrives and enters while process {} waits and is not enabled",
-                         scheduled_process(t.schedule.back()), seen.victim);
+    t.what = fmt::format("process {} arrives and enters while process {} {}", scheduled_process(t.schedule.back()),
+                         seen.victim, seen.property == "fifo" ? "is in its entry" : "waits and is not enabled");
   } else if (seen.property == "l-full" || seen.property == "l-queuelike") {
     t.what =
         "fewer processes are enabled than there are free places and processes in their entry, or the exit takes "

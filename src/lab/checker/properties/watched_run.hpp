@@ -18,13 +18,13 @@ struct watched_properties {
   bool k_exclusion = false, names = false, invariant = false, bounded_exit = false, local_waiting = false;
   bool k_fcfs = false, fife = false;
   bool deadlock = false, starvation = false;
-  bool enabled_in_order = false, fifo_enabling = false, full = false, queuelike = false, group_deadlock = false;
+  bool enabled_in_order = false, fifo = false, fifo_enabling = false, full = false, queuelike = false, group_deadlock = false;
   int overtakings_max = -1;  ///< of bounded-waiting; -1: not watched
   int crashes = 0;
 
   bool judges_enabling() const { return fife || overtakings_max >= 0; }
   bool judges_full() const { return full || queuelike; }
-  bool judges_arrivals() const { return fifo_enabling || queuelike; }
+  bool judges_arrivals() const { return fifo || fifo_enabling || queuelike; }
 
   /// Throws std::invalid_argument for a property that cannot be searched for.
   static watched_properties of(const std::vector<std::string>& ids, int crashes);
