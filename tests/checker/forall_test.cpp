@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/verdicts.hpp"
-#include "kgate/algorithms/afek94_figure2.hpp"
 #include "kgate/algorithms/danek10_figure1.hpp"
 #include "kgate/algorithms/danek10_figure2.hpp"
 #include "kgate/detail/fixed_array.hpp"
@@ -74,16 +73,6 @@ TEST(Forall, TheKBakeryIsRightInEveryOrder) {
       {"figure 2", 2, 1, 2}, {"k-exclusion", "starvation-free", "k-fcfs", "fife"}, verdict::holds);
   judged<danek10::figure2<machine, false, false, every_order<machine>>>(
       {"figure 2", 3, 2, 1}, {"k-exclusion", "starvation-free", "k-fcfs"}, verdict::holds);
-}
-
-/// Lines 4 and 6; whoever labels or scans reads the labels in the order of the text.
-template <class M>
-using afek_in_every_order = afek94::figure2<M, afek94::unbounded_timestamps<M>, true, every_order<M>>;
-
-TEST(Forall, AfeksAlgorithmIsRightInEveryOrder) {
-  for (const int k : {1, 2})
-    judged<afek_in_every_order<machine>>({"figure 2", 3, k, 1}, {"k-exclusion", "starvation-free", "k-fcfs", "fife"},
-                                         verdict::holds);
 }
 
 TEST(Forall, EveryOrderMeansMoreStates) {

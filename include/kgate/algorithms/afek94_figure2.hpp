@@ -26,12 +26,11 @@
 #include "kgate/algorithms/afek94_timestamps.hpp"
 #include "kgate/detail/contracts.hpp"
 #include "kgate/detail/fixed_array.hpp"
-#include "kgate/detail/forall.hpp"
 #include "kgate/detail/machine.hpp"
 
 namespace kgate::afek94 {
 
-template <class M, class Timestamps, bool Exit_label = true, class Order = ascending>
+template <class M, class Timestamps, bool Exit_label = true>
 requires TimestampSystem<Timestamps, M>
 class figure2 {
  public:
@@ -39,12 +38,9 @@ class figure2 {
   using Private = nothing_private;
 
   figure2(typename M::Memory& memory, int N, int k)
-      : N_(N),
-        k_(k),
-        timestamps_(memory, N),
-        X(static_cast<std::size_t>(N),
-          [&](std::size_t i) { return Flag(memory, {.name = "X", .home = pid(static_cast<int>(i))}, false); }),
-        order(memory, N) {
+      : N_(N), k_(k), timestamps_(memory, N), X(static_cast<std::size_t>(N), [&](std::size_t i) {
+          return Flag(memory, {.name = "X", .home = pid(static_cast<int>(i))}, false);
+        }) {
     KGATE_EXPECTS(N <= process_set_max, "afek94: N is at most 64");
   }
 
@@ -54,19 +50,19 @@ class figure2 {
     p.live();
     timestamps_.label(p["2"]);
     process_set S = 0;
-    for (auto turn = order.first(p, others(p)); turn.more(); turn = order.next(p, turn)) {
-      const int j = turn.member();
+    for (int j = 0; j < N_; ++j) {
+      if (j == p.id().value) continue;
       if (X[pid(j)].read(p["4"])) S |= only(j);
-      p.live(turn, S);
+      p.live(j, S);
     }
     p.doorway_end();
     for (;;) {
       p["5"].live(S);
       process_set y = 0;
-      for (auto turn = order.first(p, S); turn.more(); turn = order.next(p, turn)) {
-        const int j = turn.member();
+      for (int j = 0; j < N_; ++j) {
+        if ((S & only(j)) == 0) continue;
         if (X[pid(j)].read(p["6"])) y |= only(j);
-        p.live(turn, S, y);
+        p.live(j, S, y);
       }
       if (std::popcount(y) < k_) y = 0;  // whatever the Scan says, line 9 will pass: nothing need be asked of it
       const process_set earlier = timestamps_.scan(p["7"], y, S);
@@ -82,14 +78,11 @@ class figure2 {
   }
 
  private:
-  process_set others(const Process& p) const { return (~process_set{0} >> (process_set_max - N_)) & ~only(p.id()); }
-
   using Flag = typename M::template Var<bool>;
   int N_;
   int k_;
   Timestamps timestamps_;
   fixed_array<Flag> X;
-  forall<Order> order;
 };
 
 /// afek94-fife
