@@ -568,6 +568,16 @@ TEST(gate, destroyed_members_give_their_numbers_back) {
   expect_whole(where, "g", 2);
 }
 
+TEST(gate, moves_and_ends_do_not_throw) {
+  static_assert(std::is_nothrow_move_constructible_v<gate> && std::is_nothrow_move_assignable_v<gate>);
+  static_assert(std::is_nothrow_move_constructible_v<gate::member> && std::is_nothrow_move_assignable_v<gate::member>);
+  static_assert(std::is_nothrow_move_constructible_v<gate::permit> && std::is_nothrow_move_assignable_v<gate::permit>);
+  static_assert(std::is_nothrow_destructible_v<gate> && std::is_nothrow_destructible_v<gate::member> &&
+                std::is_nothrow_destructible_v<gate::permit>);
+  static_assert(noexcept(std::declval<gate::permit&>().release()));
+  static_assert(noexcept(std::declval<const gate::member&>().inside()));
+}
+
 TEST(gate_misuse, is_told) {
   const scratch where;
   gate g = where.open("g", 1);

@@ -171,6 +171,31 @@ TEST_F(bad_file, directory_removed_while_in_use) {
   gate::permit again = g.enter();  // those who have it open go on
 }
 
+/// Who is alive is known by files that have the gate's name: under another name a gate is refused, and nobody that uses
+/// it is taken for dead.
+TEST_F(bad_file, under_another_name) {
+  gate g = where.open("gate");
+  gate::member first = g.join(), second = g.join(), third = g.join();
+  first.enter();
+  second.enter();
+  const std::string other = where.path() + "/other.gate";
+  std::filesystem::create_hard_link(path, other);
+  EXPECT_EQ(error_of([&] { where.open("other"); }), gate_errc::damaged);
+  EXPECT_EQ(opening(), gate_errc::none);
+  std::filesystem::remove(path);  // it is renamed now
+  EXPECT_EQ(error_of([&] { where.open("other", 2); }), gate_errc::damaged);
+  EXPECT_EQ(opening(), gate_errc::not_found);
+  EXPECT_FALSE(third.try_enter()) << "somebody living was healed";
+  expect_whole(where, "gate", where.open("gate", 1).slots());  // a new one, which the others have nothing to do with
+  EXPECT_FALSE(third.try_enter());
+  first.leave();
+  EXPECT_TRUE(third.try_enter());
+  second.leave();
+  third.leave();
+  std::filesystem::rename(other, path);
+  expect_whole(where, "gate", 2);
+}
+
 TEST_F(bad_file, from_before_a_reboot) {
   {
     guarded([&] {
