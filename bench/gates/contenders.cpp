@@ -6,6 +6,12 @@
 #include <sys/mman.h>
 #include <sys/sem.h>
 
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <new>
+
+#include "kgate/detail/waiting/futex.hpp"
 #include "kgate/gate.hpp"
 
 namespace gates_bench {
@@ -82,6 +88,53 @@ class system_v_contender : public contender {
   int id_;
 };
 
+/// What an order that nobody may pass costs if nothing else is promised: a ticket for each passage, and a futex for each
+/// that has to wait, which the one that leaves wakes. It keeps no list, sets no timer, and one death stops it for ever.
+class bare_contender : public contender {
+ public:
+  explicit bare_contender(int k)
+      : shared_(new (mmap(nullptr, sizeof(tickets), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))
+                    tickets),
+        k_(static_cast<std::uint32_t>(k)) {}
+  ~bare_contender() override { munmap(shared_, sizeof(tickets)); }
+  std::string name() const override { return "bare"; }
+  std::unique_ptr<passage> join() override { return std::make_unique<member>(*shared_, k_); }
+
+ private:
+  struct alignas(64) bell {
+    std::atomic<std::uint32_t> asleep{0};
+  };
+  struct tickets {
+    std::atomic<std::uint32_t> drawn{0};
+    alignas(64) std::atomic<std::uint32_t> ended{0};
+    std::array<bell, 4096> bells;  ///< by ticket; more than there are members
+    bell& bell_of(std::uint32_t ticket) { return bells[ticket % bells.size()]; }
+  };
+  struct member : passage {
+    member(tickets& shared, std::uint32_t k) : shared_(shared), k_(k) {}
+    void enter() override {
+      const std::uint32_t ticket = shared_.drawn.fetch_add(1);
+      const auto waits = [&] { return static_cast<std::int32_t>(ticket - shared_.ended.load() - k_) >= 0; };
+      std::atomic<std::uint32_t>& asleep = shared_.bell_of(ticket).asleep;
+      while (waits()) {
+        asleep.store(1);
+        if (waits()) kgate::detail::futex_wait(asleep, 1, nullptr, kgate::detail::futex_scope::machine);
+      }
+      asleep.store(0, std::memory_order_relaxed);
+    }
+    void leave() override {
+      std::atomic<std::uint32_t>& next = shared_.bell_of(shared_.ended.fetch_add(1) + k_).asleep;
+      if (next.load() != 0 && next.exchange(0) != 0)
+        kgate::detail::futex_wake(next, 1, kgate::detail::futex_scope::machine);
+    }
+    tickets& shared_;
+    std::uint32_t k_;
+  };
+
+  tickets* shared_;
+  std::uint32_t k_;
+};
+
 }  // namespace
 
 std::vector<std::unique_ptr<contender>> contenders(const std::string& directory, int k) {
@@ -90,6 +143,7 @@ std::vector<std::unique_ptr<contender>> contenders(const std::string& directory,
   all.push_back(std::make_unique<gate_contender>("default", directory, k, std::nullopt));
   all.push_back(std::make_unique<posix_contender>(k));
   all.push_back(std::make_unique<system_v_contender>(k));
+  all.push_back(std::make_unique<bare_contender>(k));
   return all;
 }
 

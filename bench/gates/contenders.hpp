@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What is compared: gates in both orders, a process-shared sem_t, and a System V semaphore.
+/// What is compared: gates in both orders, a process-shared sem_t, a System V semaphore, and bare futexes in strict order.
 
 #include <memory>
 #include <string>

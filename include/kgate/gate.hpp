@@ -71,7 +71,7 @@ struct gate_options {
   int group = -1;
   /// Of a gate that is created: how many newcomers may pass the waiters between two grants from the queue. 0: none,
   /// first come first served. More is faster when many compete for short passages, and less fair. Not given: with N
-  /// participants 256/N and at least 2, so that at most 5N + 512 others get in past one that has called.
+  /// participants 256/N and at least 4, so that at most 7N + 512 others get in past one that has called.
   std::optional<unsigned> overtakings = std::nullopt;
   /// What others see as the command of this process. Empty: the program's own name.
   std::string command{};

@@ -131,6 +131,7 @@ void death_watch::forget(unsigned member) noexcept {
   const std::lock_guard guard(mutex_);
   tidy_up();
   drop(member);
+  if (running_ && wanted_.empty()) poke();  // then it ends
 }
 
 void death_watch::drop(unsigned member) noexcept {
@@ -165,6 +166,11 @@ doze_end death_watch::sleep_until_one_ends(const std::vector<int>& processes, st
 }
 
 bool death_watch::start() noexcept {
+  if (finished_ && begun_.load() != begin::failed) {
+    pthread_join(thread_, nullptr);
+    if (file_id::of(commands_) == pipe_) ::close(commands_);
+    running_ = finished_ = false;
+  }
   if (running_) return true;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return false;
@@ -194,8 +200,9 @@ void death_watch::tidy_up() noexcept {
 }
 
 bool death_watch::poke() noexcept {
-  // The program may have closed the descriptor, and used its number for something else.
-  if (file_id::of(commands_) != pipe_) return false;
+  // The program may have closed the descriptor, and used its number for something else. Nor may one write to a pipe
+  // that nobody reads any more.
+  if (finished_ || file_id::of(commands_) != pipe_) return false;
   return write(commands_, "", 1) == 1 || errno == EAGAIN;
 }
 
@@ -208,11 +215,11 @@ void death_watch::stop() noexcept {
     if (file_id::of(commands_) == pipe_) ::close(commands_);  // the thread sees that, too
   }
   pthread_join(thread_, nullptr);
-  running_ = false;
+  running_ = finished_ = false;
   tidy_up();
 }
 
-void death_watch::abandon() noexcept { running_ = false; }
+void death_watch::abandon() noexcept { running_ = finished_ = false; }
 
 void* death_watch::thread_main(void* self) {
   static_cast<death_watch*>(self)->run();
@@ -223,6 +230,7 @@ void death_watch::fail_all() noexcept {
   std::vector<unsigned> rung;
   {
     const std::lock_guard guard(mutex_);
+    finished_ = true;
     for (auto& [member, its] : wanted_) {
       if (its.attended != nullptr) continue;
       its.is = phase::failed;
@@ -236,7 +244,9 @@ void death_watch::fail_all() noexcept {
 bool death_watch::reconcile(std::map<int, int>& descriptors, const std::vector<int>& ended,
                             std::vector<unsigned>& rung) {
   const std::lock_guard guard(mutex_);
-  if (stopping_) return false;
+  // A process with one thread ends sooner, and the next in line is inside sooner: a member inside has none.
+  finished_ = wanted_.empty();
+  if (stopping_ || finished_) return false;
   std::map<int, int> kept;
   for (auto& [member, its] : wanted_) {
     if (its.attended != nullptr || its.is == phase::ended || its.is == phase::failed) continue;

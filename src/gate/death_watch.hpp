@@ -41,8 +41,8 @@ class attended_deaths {
 };
 
 /// One thread for all members of a gate object, which waits for pidfds and does nothing else; started when a member
-/// first watches somebody. Its descriptors are in a table of its own: what the program does with its descriptors does
-/// not disturb them, and they are in nobody's way.
+/// watches somebody, ended when none does. Its descriptors are in a table of its own: what the program does with its
+/// descriptors does not disturb them, and they are in nobody's way.
 class death_watch {
  public:
   /// Called by the thread for a member whose watch has begun or has ended by a death.
@@ -90,7 +90,8 @@ class death_watch {
   std::mutex mutex_;
   std::map<unsigned, request> wanted_;
   pthread_t thread_{};
-  bool running_ = false;
+  bool running_ = false;   ///< there is a thread to be joined
+  bool finished_ = false;  ///< it has ended, or is about to
   bool stopping_ = false;
   int commands_ = -1;      ///< the program's end of a pipe to the thread
   int commands_end_ = -1;  ///< the thread's, until the thread has a table of its own

@@ -96,7 +96,7 @@ inline bool read_identity(const member_info& info, identity& out) {
 /// b is never below the least, which is what keeps a thousand members from a change of process with every passage.
 inline constexpr std::uint32_t overtakings_shared = 0xFFFFFFFF;
 inline constexpr std::uint32_t overtakings_in_all = 256;
-inline constexpr std::uint32_t overtakings_least = 2;
+inline constexpr std::uint32_t overtakings_least = 4;
 
 /// Where newcomers may pass the queue, the members have so many short passages between them without looking whether
 /// somebody calls; twice, for each may have looked just before somebody calls, and look once before too many call.

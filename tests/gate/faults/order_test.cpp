@@ -108,8 +108,8 @@ int passed_most(std::optional<unsigned> overtakings, int tries) {
 TEST(order_from_the_call, strict) { EXPECT_LE(passed_most(0, 50), members); }
 
 TEST(order_from_the_call, of_gates_as_programs_make_them) {
-  // What docs/gates.md says: 2N and 256 that do not look, then 3N + 256 past one that is queued.
-  EXPECT_LE(passed_most(std::nullopt, 1000), 5 * members + 512);
+  // What docs/gates.md says: 2N and 256 that do not look, then 5N + 256 past one that is queued.
+  EXPECT_LE(passed_most(std::nullopt, 1000), 7 * members + 512);
 }
 
 }  // namespace

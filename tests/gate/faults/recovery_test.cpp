@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <iterator>
 
 #include "gate/faults/every_instruction.hpp"
 
@@ -93,6 +95,31 @@ TEST(recovery, after_the_head_of_the_queue_is_killed) {
     holder.leave();
     return until_inside(next, killed);
   });
+}
+
+bool comes_to_have_threads(std::ptrdiff_t count) {
+  const auto limit = clock::now() + std::chrono::seconds(5);
+  const auto now = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+  };
+  while (now() != count && clock::now() < limit) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return now() == count;
+}
+
+/// One inside has no thread besides its own, by which it would take longer to end; and waits again as before.
+TEST(recovery, the_thread_that_watches_ends_with_the_wait) {
+  const scratch where;
+  gate its = where.open("gate", 1, "waiter");
+  gate::member member = its.join();
+  for (int round = 0; round < 3; ++round) {
+    occupant holder(where, false);
+    std::thread waits([&] { member.enter(); });
+    EXPECT_TRUE(comes_to_have_threads(3)) << "it watches nobody";
+    holder.process.kill_now();
+    waits.join();
+    EXPECT_TRUE(comes_to_have_threads(1)) << "the thread stays";
+    member.leave();
+  }
 }
 
 TEST(recovery, a_stopped_holder_keeps_its_slot_and_a_stopped_waiter_its_place) {

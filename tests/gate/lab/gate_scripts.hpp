@@ -169,6 +169,8 @@ class scripted_gate {
       } catch (const cells::ended&) {
         break;
       }
+      at.act = 0;  // what it did is over: scripts that leave the same behind go on as one
+      at.theirs = 0;
       p.live(at);
     }
     p.end_section();
