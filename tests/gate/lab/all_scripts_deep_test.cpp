@@ -47,8 +47,8 @@ INSTANTIATE_TEST_SUITE_P(
         set{.name = "entering_and_giving_up", .letters = "abe"}, set{.name = "entering_with_two", .letters = "abc"},
         set{.name = "entering_and_slots", .letters = "abf"}, set{.name = "entering_and_touching", .letters = "abg"},
         set{.name = "entering_and_shrinking", .letters = "abj"},
-        set{.name = "entering_and_joining_again", .letters = "abk"},
-        set{.name = "entering_and_removing", .letters = "abl"},
+        set{.name = "entering_and_joining_again", .letters = "abk", .to_the_end = true},
+        set{.name = "entering_and_removing", .letters = "abl", .to_the_end = true},
         set{.name = "two_of_any_kind", .letters = "abcdefghijkl", .acts = 2},
         set{.name = "three_of_any_kind_beside_one", .letters = "abcdefghijkl", .acts = 1, .acts_of_first = 3}),
     [](const auto& row) { return std::string(row.param.name); });
