@@ -89,16 +89,18 @@ class system_v_contender : public contender {
 };
 
 /// What an order that nobody may pass costs if nothing else is promised: a ticket for each passage, and a futex for each
-/// that has to wait, which the one that leaves wakes. It keeps no list, sets no timer, and one death stops it for ever.
+/// that has to wait, which the one that leaves wakes. It keeps no list, and one death stops it for ever. With a time
+/// limit for each sleep it could at least find out: what that costs, everybody pays who survives deaths.
 class bare_contender : public contender {
  public:
-  explicit bare_contender(int k)
+  bare_contender(int k, bool timed)
       : shared_(new (mmap(nullptr, sizeof(tickets), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))
                     tickets),
-        k_(static_cast<std::uint32_t>(k)) {}
+        k_(static_cast<std::uint32_t>(k)),
+        timed_(timed) {}
   ~bare_contender() override { munmap(shared_, sizeof(tickets)); }
-  std::string name() const override { return "bare"; }
-  std::unique_ptr<passage> join() override { return std::make_unique<member>(*shared_, k_); }
+  std::string name() const override { return timed_ ? "bare-timed" : "bare"; }
+  std::unique_ptr<passage> join() override { return std::make_unique<member>(*shared_, k_, timed_); }
 
  private:
   struct alignas(64) bell {
@@ -111,14 +113,16 @@ class bare_contender : public contender {
     bell& bell_of(std::uint32_t ticket) { return bells[ticket % bells.size()]; }
   };
   struct member : passage {
-    member(tickets& shared, std::uint32_t k) : shared_(shared), k_(k) {}
+    member(tickets& shared, std::uint32_t k, bool timed) : shared_(shared), k_(k), timed_(timed) {}
     void enter() override {
       const std::uint32_t ticket = shared_.drawn.fetch_add(1);
       const auto waits = [&] { return static_cast<std::int32_t>(ticket - shared_.ended.load() - k_) >= 0; };
+      constexpr std::timespec limit{0, 8'000'000};
       std::atomic<std::uint32_t>& asleep = shared_.bell_of(ticket).asleep;
       while (waits()) {
         asleep.store(1);
-        if (waits()) kgate::detail::futex_wait(asleep, 1, nullptr, kgate::detail::futex_scope::machine);
+        if (waits())
+          kgate::detail::futex_wait(asleep, 1, timed_ ? &limit : nullptr, kgate::detail::futex_scope::machine);
       }
       asleep.store(0, std::memory_order_relaxed);
     }
@@ -129,10 +133,12 @@ class bare_contender : public contender {
     }
     tickets& shared_;
     std::uint32_t k_;
+    bool timed_;
   };
 
   tickets* shared_;
   std::uint32_t k_;
+  bool timed_;
 };
 
 }  // namespace
@@ -143,7 +149,7 @@ std::vector<std::unique_ptr<contender>> contenders(const std::string& directory,
   all.push_back(std::make_unique<gate_contender>("default", directory, k, std::nullopt));
   all.push_back(std::make_unique<posix_contender>(k));
   all.push_back(std::make_unique<system_v_contender>(k));
-  all.push_back(std::make_unique<bare_contender>(k));
+  for (const bool timed : {false, true}) all.push_back(std::make_unique<bare_contender>(k, timed));
   return all;
 }
 
