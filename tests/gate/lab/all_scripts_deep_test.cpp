@@ -34,7 +34,7 @@ class all_scripts : public testing::TestWithParam<set> {};
 TEST_P(all_scripts, hold) {
   const script_verdict seen = explore_scripts<shipped>(GetParam().scripts(), 0, GetParam().memory_max());
   EXPECT_FALSE(seen.violated) << seen.text;
-  if (GetParam().to_the_end) EXPECT_TRUE(seen.holds) << seen.text;
+  EXPECT_TRUE(seen.holds || !GetParam().to_the_end) << seen.text;
   std::printf("%s: %llu states\n", seen.holds ? "holds" : "undecided", static_cast<unsigned long long>(seen.states));
 }
 
