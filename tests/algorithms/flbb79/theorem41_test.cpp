@@ -127,6 +127,10 @@ TEST(LockMutant, WithAValueFewerIsCaughtN3) {
   EXPECT_EQ(says<come_in_is_done>(3, 1, "k-exclusion"), "violated");
   EXPECT_EQ(says<one_number_fewer>(3, 1, "k-exclusion"), "violated");
 }
+/// Then lemma 5.1 is for it: more values than the N + 7 of (c) from N = 7 on.
+TEST(NumberLock, IsQueuelikeN2ToN4) {
+  for (const int N : {2, 3, 4}) EXPECT_EQ(says<number_lock>(N, 1, "l-queuelike"), "holds") << N;
+}
 /// What lemma 4.1 supposes of its lock.
 TEST(Lemma41, TheLocksPreserveOrder) {
   for (const int N : {2, 3, 4}) {
