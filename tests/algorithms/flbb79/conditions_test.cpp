@@ -62,6 +62,30 @@ TEST(Conditions, TheBankWaitsFinitelyForEnabling) {
   EXPECT_EQ(decide<bank_over_buffer>({3, 2, 0, 0}, "finite-enabling").verdict, "holds");
 }
 
+/// A run shows what it is for and no more: not with another victim, nor if it ends before.
+TEST(Conditions, ChangedRunsAreRefused) {
+  for (const char* property : {"finite-waiting", "finite-enabling", "bounded-overtaking", "fifo"}) {
+    program p(make_model<count<checker_machine>>(3, 1), 3, 1, {});
+    check_request request;
+    request.of = {"test", 3, 1, 0, {}};
+    request.properties = {property};
+    const check_result result = check(p, request);
+    ASSERT_TRUE(result.properties.at(0).counterexample) << property;
+    const trace shown = *result.properties.at(0).counterexample;
+    EXPECT_EQ(validate(shown, p), "") << property;
+    for (int victim = -1; victim < 3; ++victim) {
+      trace other = shown;
+      other.victim = victim;
+      if (victim != shown.victim) {
+        EXPECT_NE(validate(other, p), "") << property << ", victim " << victim;
+      }
+    }
+    trace shorter = shown;
+    shorter.schedule.pop_back();
+    EXPECT_NE(validate(shorter, p), "") << property;
+  }
+}
+
 TEST(Conditions, CountIsUnfair) {
   EXPECT_EQ(says<count>(3, 2, finite_waiting), "violated");
   EXPECT_EQ(says<count>(3, 2, waiting_for_one), "violated");
