@@ -118,14 +118,21 @@ def of_members(compound, level, only=lambda member: True):
 
 
 def header_comment(path):
-    """What stands on top of a header, with its example as code."""
+    """What stands on top of a header: its example as code, its rules (a word, a gap, what holds) and lists as lists."""
     text = path.read_text()
     block = re.search(r"^/// ?(?:.*\n)(?:///.*\n)*", text, re.M) or re.search(r"(?<=^/\*\*\n)(?: \*.*\n)+?(?= \*/)", text, re.M)
-    lines, code = [], False
+    lines, code, item = [], False, False
     for line in block[0].split("\n") if block else ():
         line = re.sub(r"^(///| \*) ?", "", line)
         if line.strip() in ("@code", "@endcode"):
             continue
+        rule = not code and (re.match(r"(\w+) {2,}(\S.*)$", line) or re.match(r" *(-) (.*)$", line))
+        if rule or item and line.strip() and line.startswith("  "):
+            shown = (f"- {rule[2]}" if rule[1] == "-" else f"- **{rule[1]}**: {rule[2]}") if rule else "  " + line.strip()
+            lines += ["", shown.replace("<", "&lt;")] if rule and not item else [shown.replace("<", "&lt;")]
+            item = True
+            continue
+        item = False
         indented = line.startswith(("    ", "  ")) or code and not line.strip()
         if indented and not code:
             lines += ["", "```cpp"]

@@ -6,8 +6,8 @@
 /// @code
 ///   kgate::slots gpus(4);
 ///   kgate::slot mine(gpus);      // waits its turn
-///   run_on(mine.number());       // nobody else has this number until `mine`
-///   goes
+///   run_on(mine.number());       // nobody else has this number
+///                                // until `mine` goes
 /// @endcode
 
 #include <chrono>

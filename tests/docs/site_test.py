@@ -142,6 +142,8 @@ class Site(unittest.TestCase):
             found = re.match(r"(kgate_\w+)", line)
             if found and not found[1].startswith("kgate_waiting_room"):
                 self.assertTrue(f">{found[1]}" in header, found[1])
+        self.assertIn("<strong>Threads</strong>", header)  # a rule of the header's comment, not code
+        self.assertRegex(self.text("reference/async_hpp.html"), r"<li>a number: how many permits")
         python = self.text("reference/python.html")
         tree = ast.parse((ROOT / "bindings/python/src/kgate/__init__.py").read_text())
         (listed,) = [ast.literal_eval(n.value) for n in tree.body if isinstance(n, ast.Assign) and n.targets[0].id == "__all__"]
