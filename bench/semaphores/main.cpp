@@ -131,6 +131,7 @@ int main(int argc, char** argv) {
     print(r);
     results.push_back(std::move(r));
   }
-  if (!json.empty()) write_json(json, here, results);
-  return require && !meets_requirements(results) ? EXIT_FAILURE : EXIT_SUCCESS;
+  const std::vector<judgement> all = judged(results);
+  if (!json.empty()) write_json(json, here, results, all);
+  return require && !meets_requirements(all) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

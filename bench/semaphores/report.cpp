@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "requirements.hpp"
+
 namespace kgate::bench {
 
 template <class Of>
@@ -134,7 +136,8 @@ void print(const result& r) {
   std::fflush(stdout);
 }
 
-void write_json(const std::string& path, const context& here, const std::vector<result>& results) {
+void write_json(const std::string& path, const context& here, const std::vector<result>& results,
+                const std::vector<judgement>& judged) {
   nlohmann::json out;
   out["context"] = {{"machine", here.machine},
                     {"kernel", here.kernel},
@@ -151,7 +154,12 @@ void write_json(const std::string& path, const context& here, const std::vector<
                             {"inside_ns", r.what.inside_ns},
                             {"asleep_inside_us", r.what.asleep_inside_us}};
     for (const series& s : r.all) {
-      nlohmann::json peer = {{"peer", s.who->name}, {"hung", s.hung}, {"median_ops_per_s", s.rate()}};
+      nlohmann::json peer = {{"peer", s.who->name},
+                             {"hung", s.hung},
+                             {"median_ops_per_s", s.rate()},
+                             {"median_cpu_us", 1e6 * s.cpu_per_operation()},
+                             {"entered_meanwhile_max", s.most(&sample::entered_meanwhile)},
+                             {"admitted_meanwhile_max", s.most(&sample::admitted_meanwhile)}};
       for (const sample& x : s.samples)
         peer["samples"].push_back({{"operations", x.operations},
                                    {"seconds", x.seconds},
@@ -164,6 +172,9 @@ void write_json(const std::string& path, const context& here, const std::vector<
     }
     out["results"].push_back(std::move(entry));
   }
+  for (const judgement& one : judged)
+    out["required"].push_back(
+        {{"cell", one.cell}, {"ours", one.ours}, {"peer", one.peer}, {"got", one.got}, {"wanted", one.wanted}});
   std::ofstream(path) << out.dump(1) << '\n';
 }
 

@@ -39,6 +39,8 @@ context this_context();
 
 void print(const context& here);
 void print(const result& r);
-void write_json(const std::string& path, const context& here, const std::vector<result>& results);
+struct judgement;
+void write_json(const std::string& path, const context& here, const std::vector<result>& results,
+                const std::vector<judgement>& judged);
 
 }  // namespace kgate::bench

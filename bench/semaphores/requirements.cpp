@@ -48,22 +48,27 @@ const series* find(const result& r, std::string_view name) {
 
 }  // namespace
 
-bool meets_requirements(const std::vector<result>& results) {
-  bool all = true;
-  std::printf("\nrequired\n");
+std::vector<judgement> judged(const std::vector<result>& results) {
+  std::vector<judgement> all;
   for (const requirement& wanted : requirements)
     for (const result& r : results) {
       const series* const ours = r.what.id == wanted.cell ? find(r, wanted.ours) : nullptr;
       const series* const peer = r.what.id == wanted.cell && !wanted.peer.empty() ? find(r, wanted.peer) : nullptr;
       if (ours == nullptr || (peer == nullptr && !wanted.peer.empty())) continue;
       const double got = peer != nullptr ? ours->rate() / std::max(peer->rate(), 1.0) : ours->rate();
-      const bool met = got >= wanted.at_least;
-      all = all && met;
-      const std::string than = peer != nullptr ? "times " + peer->who->name : "a second";
-      std::printf("  %-28s %-18s %10.3g %-34s wanted %.3g%s\n", r.what.id.c_str(), ours->who->name.c_str(), got,
-                  than.c_str(), wanted.at_least, met ? "" : "  MISSED");
+      all.push_back({r.what.id, ours->who->name, peer != nullptr ? peer->who->name : "", got, wanted.at_least});
     }
   return all;
+}
+
+bool meets_requirements(const std::vector<judgement>& all) {
+  std::printf("\nrequired\n");
+  for (const judgement& one : all) {
+    const std::string than = one.peer.empty() ? "a second" : "times " + one.peer;
+    std::printf("  %-28s %-18s %10.3g %-34s wanted %.3g%s\n", one.cell.c_str(), one.ours.c_str(), one.got, than.c_str(),
+                one.wanted, one.met() ? "" : "  MISSED");
+  }
+  return std::all_of(all.begin(), all.end(), [](const judgement& one) { return one.met(); });
 }
 
 }  // namespace kgate::bench

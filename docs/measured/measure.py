@@ -1,54 +1,111 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what README.md quotes, on a machine that does nothing else, and writes the figures into its table.
+"""Measures what the documents quote, on a machine that does nothing else, keeps it beside this file, and writes it into them.
 
-usage: docs/measured/measure.py [--fill]     (build/release must be built; takes some minutes)
-A cell says where its figure is from in a comment behind it: `<!-- commands: jobs kgate / jobs flock -->` is the ratio of two medians of
-commands.json, `<!-- python: kgate.Gate -->` a ratio of python.json. With --fill nothing is measured; the table is written from the files.
+usage: docs/measured/measure.py [PART...]    (build/release must be built; each part takes some minutes)
+       docs/measured/measure.py --fill       measure nothing, write the pages from the files
+
+Parts: commands, python, semaphores, instructions, objects; default: all. What is kept: a file a part, PART.json. In a page, a figure says where it is
+from in a comment behind it: `<!-- commands: jobs kgate / jobs flock -->` is the ratio of two medians of commands.json, `<!-- python: kgate.Gate -->`
+a ratio of python.json, `<!-- semaphores: CELL: a / b -->` how many times as fast a is as b. Whole tables are made by tables.py.
 """
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+
+import tables
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-CELL = re.compile(r"([\d.]+)( <!-- (commands|python): ([^>]*?) -->)")
+BUILD = ROOT / "build/release"
+CELL = re.compile(r"([\d.]+)( <!-- (commands|python|semaphores): ([^>]*?) -->)")
+PAGES = ("README.md", "docs/python.md", "docs/semaphore.md", "docs/async.md", "docs/objects.md")
 
 
 def figure(source, what):
     """The figure that a comment asks for, as it is shown."""
-    data = json.loads((HERE / f"{source}.json").read_text())
+    data = tables.kept(source)
     if source == "python":
         value = next(row["ratio"] for row in data if row["name"] == what)
+    elif source == "semaphores":
+        cell, _, ratio = what.partition(": ")
+        one, other = (data["cells"][cell][name]["rate"] for name in ratio.split(" / "))
+        value = one / other
     else:
         one, other = (data["medians_ms"][name.strip()] for name in what.split("/"))
         value = one / other
-    return f"{value:.0f}" if value >= 10 else f"{value:.2f}"
+    return tables.short(value)
 
 
 def filled(text):
-    return CELL.sub(lambda found: figure(found[3], found[4]) + found[2], text)
+    return CELL.sub(lambda found: figure(found[3], found[4]) + found[2], tables.written(text))
 
 
-def measure():
-    build = ROOT / "build/release"
-    runs = {"commands": [build / "bin/bench_commands", "--json", "--rounds", "1"],
-            "python": ["/usr/bin/python3", "-B", ROOT / "bench/python/uncontended.py", "--json"]}
-    for name, command in runs.items():
-        done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(build / "python")})
-        (HERE / f"{name}.json").write_text(json.dumps(json.loads(done.stdout), indent=1) + "\n")
+def printed(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(BUILD / "python")}).stdout
+
+
+def measured(program, rounds):
+    """What a bench writes with --json."""
+    with tempfile.NamedTemporaryFile() as file:
+        printed(BUILD / "bin" / program, "--rounds", str(rounds), "--json", file.name)
+        data = json.load(file)
+    return data
+
+
+def where(rounds):
+    compiler = subprocess.run(["gcc", "-dumpfullversion"], check=True, capture_output=True, text=True).stdout.strip()
+    return {"rounds": rounds, "processors": os.cpu_count(), "kernel": platform.release().split("-")[0], "compiler": compiler}
+
+
+def semaphores():
+    data = measured("semaphores", 5)
+    cells = {r["cell"]: {p["peer"]: {"rate": round(p["median_ops_per_s"]), "cpu_us": round(p["median_cpu_us"], 3),
+                                     "entered": p["entered_meanwhile_max"], "admitted": p["admitted_meanwhile_max"]}
+                         for p in r["peers"]} for r in data["results"]}
+    return {**where(5), "required": data["required"], "cells": cells}
+
+
+def instructions():
+    counted = printed(sys.executable, "-B", ROOT / "bench/semaphores/instructions.py", BUILD / "bin/semaphores").split("\n")[1:]
+    return {name.strip(): float(number) for name, _, number in (line.rpartition(" ") for line in counted if line)}
+
+
+def objects():
+    data = measured("objects", 7)
+
+    def median(values):
+        return sorted(values)[len(values) // 2]
+
+    cells = {c["name"]: {p["name"]: median(p["operations_per_second"]) for p in c["contenders"]} for c in data["cells"]}
+    return {**where(7), "ratios": data["ratios"], "memory": {m["name"]: m["bytes"] for m in data["memory"]}, "cells": cells}
+
+
+PARTS = {"commands": lambda: json.loads(printed(BUILD / "bin/bench_commands", "--json", "--rounds", "1")),
+         "python": lambda: json.loads(printed("/usr/bin/python3", "-B", ROOT / "bench/python/uncontended.py", "--json")),
+         "semaphores": semaphores, "instructions": instructions, "objects": objects}
+
+
+def shown(data):
+    """JSON with a line for each innermost object."""
+    text = json.dumps(data, indent=1)
+    return re.sub(r"\{\n\s+([^{}]*?)\n\s*\}", lambda found: "{" + re.sub(r"\n\s+", " ", found[1]) + "}", text) + "\n"
 
 
 def main():
-    if sys.argv[1:] not in ([], ["--fill"]):
-        print(__doc__.strip(), file=sys.stderr)
-        return 2
-    if sys.argv[1:] == []:
-        measure()
-    for name in ("README.md", "docs/python.md"):
+    parts = sys.argv[1:]
+    if parts != ["--fill"]:
+        if not set(parts) <= set(PARTS):
+            print(__doc__.strip(), file=sys.stderr)
+            return 2
+        for name in parts or PARTS:
+            (HERE / f"{name}.json").write_text(shown(PARTS[name]()))
+    for name in PAGES:
         (ROOT / name).write_text(filled((ROOT / name).read_text()))
     return 0
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of README.md are those of the files that docs/measured/measure.py wrote.
+"""The figures of README.md and of the pages are those of the files that docs/measured/measure.py wrote.
 
 usage: measured_test.py ROOT
 """
@@ -15,9 +15,11 @@ ROOT = Path()
 class Measured(unittest.TestCase):
     def test_every_figure_is_from_a_file(self):
         import measure
-        for name, least in (("README.md", 3), ("docs/python.md", 4)):
+        least = {"README.md": 3, "docs/python.md": 4, "docs/semaphore.md": 1, "docs/async.md": 3, "docs/objects.md": 1}
+        self.assertEqual(set(measure.PAGES), set(least))
+        for name, number in least.items():
             text = (ROOT / name).read_text()
-            self.assertGreaterEqual(len(measure.CELL.findall(text)), least, name)
+            self.assertGreaterEqual(len(measure.CELL.findall(text)) + len(measure.tables.BLOCK.findall(text)), number, name)
             self.assertEqual(measure.filled(text), text, f"{name}: run docs/measured/measure.py --fill")
 
     def test_the_page_of_gates_between_machines(self):
@@ -26,6 +28,10 @@ class Measured(unittest.TestCase):
 
     def test_another_figure_would_be_noticed(self):
         import measure
+        page = (ROOT / "docs/objects.md").read_text()
+        other = page.replace("| got | wanted |\n|---|---|---|\n| ", "| got | wanted |\n|---|---|---|\n| x", 1)
+        self.assertNotEqual(page, other)
+        self.assertEqual(measure.filled(other), page)
         self.assertNotEqual(measure.filled("99 <!-- python: kgate.Gate -->"), "99 <!-- python: kgate.Gate -->")
 
 
