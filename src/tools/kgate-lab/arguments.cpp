@@ -46,8 +46,8 @@ std::uint64_t parse_size(std::string_view option, const std::string& text) {
   return static_cast<std::uint64_t>(*value);
 }
 
-std::uint64_t parse_memory_max(const std::string& text) {
-  return text.empty() ? system_memory() / 4 * 3 : parse_size("--memory-max", text);
+std::uint64_t parse_memory_max(const std::optional<std::string>& text) {
+  return text ? parse_size("--memory-max", *text) : system_memory() / 4 * 3;
 }
 
 double parse_duration(std::string_view option, const std::string& text) {

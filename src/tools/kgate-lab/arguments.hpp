@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,7 @@ int parse_number(std::string_view option, const std::string& text, int min, int 
 /// Bytes: 500M, 2G, 65536.
 std::uint64_t parse_size(std::string_view option, const std::string& text);
 /// What --memory-max says; if nothing, three quarters of the memory.
-std::uint64_t parse_memory_max(const std::string& text);
+std::uint64_t parse_memory_max(const std::optional<std::string>& text);
 /// Seconds: 30s, 5m, 1h, 250ms, 2.5.
 double parse_duration(std::string_view option, const std::string& text);
 

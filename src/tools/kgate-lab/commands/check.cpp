@@ -47,9 +47,9 @@ using given = std::optional<std::string>;
 
 /// What the user wrote, word for word.
 struct command_options {
-  std::string algorithm, N, k, memory_max;
+  std::string algorithm, N, k;
   std::vector<std::string> properties, mutations;
-  given passages, memory, crashes, threads, time_max, contention, forget_nothing;
+  given passages, memory, crashes, threads, memory_max, time_max, contention, forget_nothing;
   bool symmetry = false, promised = false;
   std::vector<std::string> formulas;
   given fairness, file, format, graph;

@@ -24,8 +24,8 @@ constexpr int passages_max = 1000;
 using given = std::optional<std::string>;
 
 struct command_options {
-  std::string algorithm, N, k, language, memory_max;
-  given passages, memory, time_max;
+  std::string algorithm, N, k, language;
+  given passages, memory, memory_max, time_max;
   std::vector<std::string> mutations;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "lab/checker/explore/memory_limit.hpp"
 #include "lab/checker/graph/graph.hpp"
@@ -28,7 +29,8 @@ namespace {
 const std::uint64_t seed_of_schedules = lab::schedules::adversary_options{}.seed;
 
 struct command_options {
-  std::string algorithm, N, k, model = "cc", contention, passages, threads, memory_max, time_max, steps;
+  std::string algorithm, N, k, model = "cc", contention, passages, threads, time_max, steps;
+  std::optional<std::string> memory_max;
   bool ordinary_cache = false;
   bool sample = false;
   bool all = false;
@@ -190,7 +192,7 @@ exit_code everything(const command_options& a) {
     throw usage_error("rmr takes an algorithm with -N and -k, or --all");
   lab::rmr_table_options options;
   if (!a.time_max.empty()) options.seconds_max = parse_duration("--time-max", a.time_max);
-  if (!a.memory_max.empty()) options.states_bytes_max = parse_size("--memory-max", a.memory_max);
+  if (a.memory_max) options.states_bytes_max = parse_size("--memory-max", *a.memory_max);
   options.interrupted = &catch_interrupts();
   progress_line line;
   std::uint64_t done = 0;
@@ -222,7 +224,7 @@ exit_code everything(const command_options& a) {
 command add_rmr(CLI::App& tool) {
   auto it = std::make_shared<command_options>();
   CLI::App* o = tool.add_subcommand("rmr", "Count remote memory references over all schedules");
-  const auto option = [&](const char* name, std::string& value, const char* type, const char* text) {
+  const auto option = [&](const char* name, auto& value, const char* type, const char* text) {
     return o->add_option(name, value, text)->type_name(type);
   };
   option("ALGO", it->algorithm, "", "The algorithm's id (see kgate-lab list)");

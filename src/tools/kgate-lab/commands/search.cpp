@@ -34,9 +34,9 @@ constexpr int safe_passages_default = 2;  ///< of each process on safe registers
 using given = std::optional<std::string>;
 
 struct command_options {
-  std::string algorithm, N, k, memory_max, walks = "100000", seed = "1", passages = "20";
+  std::string algorithm, N, k, walks = "100000", seed = "1", passages = "20";
   std::vector<std::string> properties, mutations;
-  given crashes, time_max, memory, passages_each, trace;
+  given crashes, memory_max, time_max, memory, passages_each, trace;
   bool json = false;
 };
 
