@@ -6,7 +6,8 @@ usage: docs/measured/measure.py [PART...]    (build/release must be built; each 
        docs/measured/measure.py --fill       measure nothing, write the pages from the files
 
 Parts: commands, python, semaphores, instructions, objects; default: all. What is kept: a file a part, PART.json. In a page, a figure says where it is
-from in a comment behind it: `<!-- commands: jobs kgate / jobs flock -->` is the ratio of two medians of commands.json, `<!-- python: kgate.Gate -->`
+from in a comment behind it: `<!-- commands: jobs kgate / jobs flock -->` is a ratio of commands.json, judged as bench/commands
+does, or that of two medians where it judges none, `<!-- python: kgate.Gate -->`
 a ratio of python.json, `<!-- semaphores: CELL: a / b -->` how many times as fast a is as b. Whole tables are made by tables.py.
 """
 import json
@@ -37,8 +38,9 @@ def figure(source, what):
         one, other = (data["cells"][cell][name]["rate"] for name in ratio.split(" / "))
         value = one / other
     else:
-        one, other = (data["medians_ms"][name.strip()] for name in what.split("/"))
-        value = one / other
+        one, other = (name.strip() for name in what.split("/"))
+        judged = [row["median"] for row in data["ratios"] if (row["of"], row["to"]) == (one, other)]
+        value = judged[0] if judged else data["medians_ms"][one] / data["medians_ms"][other]
     return tables.short(value)
 
 
@@ -86,7 +88,7 @@ def objects():
     return {**where(7), "ratios": data["ratios"], "memory": {m["name"]: m["bytes"] for m in data["memory"]}, "cells": cells}
 
 
-PARTS = {"commands": lambda: json.loads(printed(BUILD / "bin/bench_commands", "--json", "--rounds", "1")),
+PARTS = {"commands": lambda: json.loads(printed(BUILD / "bin/bench_commands", "--json", "--rounds", "5")),
          "python": lambda: json.loads(printed("/usr/bin/python3", "-B", ROOT / "bench/python/uncontended.py", "--json")),
          "semaphores": semaphores, "instructions": instructions, "objects": objects}
 

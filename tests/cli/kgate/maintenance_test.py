@@ -4,6 +4,7 @@
 import json
 import os
 import subprocess
+import time
 
 from tool import KGATE, Case, main
 
@@ -107,6 +108,20 @@ class Maintenance(Case):
         self.assertIn("is not a gate", findings["broken"]["finding"])
         self.assertEqual(self.run_kgate("remove", "-n", "broken", "--force").returncode, 0)
         self.assertEqual(self.run_kgate("doctor").returncode, 0)
+
+    def test_doctor_removes_what_a_renamed_gate_left(self):
+        holder = self.hold("a")
+        os.rename(os.path.join(self.dir, "a.gate"), os.path.join(self.dir, "b.gate"))
+        holder.terminate()
+        holder.wait()
+        left = [name for name in os.listdir(self.dir) if name.startswith(".a.")]
+        self.assertEqual(len(left), 2)
+        self.assertIn("has lost its lock files", self.run_kgate("doctor").stdout)
+        self.assertEqual(self.run_kgate("remove", "-n", "b", "--force").returncode, 0)
+        for name in left:  # younger ones may be of a gate that is being created
+            os.utime(os.path.join(self.dir, name), (time.time() - 61,) * 2)
+        self.assertIn("removed 2 left-over files", self.run_kgate("doctor").stdout)
+        self.assertEqual([name for name in os.listdir(self.dir) if name.startswith(".a.")], [])
 
     def test_doctor_mends_counts(self):
         self.run_kgate("run", "-n", "g", "-k", "2", "--", "true")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Waiters that doze (gate_doze.hpp) before they watch anybody, over all schedules. Without time-outs: who is to be
 /// woken is, or it would be stuck. With time-outs at any moment and with deaths: nothing is lost.
-#include "gate/lab/scripts.hpp"
+#include "gate/lab/doze_scripts.hpp"
 #include "mutants/bell_after_look.hpp"
 #include "mutants/blind_watch.hpp"
 #include "mutants/silent_end.hpp"
@@ -10,51 +10,30 @@
 namespace kgate::lab {
 namespace {
 
-template <class Cells>
-using shipped = detail::gates::protocol<Cells>;
-
-template <template <class, class> class Dozing = detail::gates::dozing>
-script_verdict explore(gate_scripts what, dozes how, int deaths = 0) {
-  what.dozing = how;
-  const script_verdict seen = explore_scripts<shipped, detail::gates::short_path, Dozing>(what, deaths);
-  std::printf("%llu states\n", static_cast<unsigned long long>(seen.states));
-  return seen;
-}
-
-gate_scripts each(int processes, int k, const char* letters, int times = 1, unsigned members = 0) {
-  return {.processes = processes,
-          .members = members == 0 ? static_cast<unsigned>(processes) : members,
-          .k = k,
-          .acts = times,
-          .among = acts(letters)};
-}
-
 void holds(const script_verdict& seen) { EXPECT_TRUE(seen.holds) << seen.text; }
 void caught(const script_verdict& seen) { EXPECT_TRUE(seen.violated) << seen.text; }
 
-TEST(gate_doze, is_ended_by_a_grant) { holds(explore(each(2, 1, "b", 2), dozes::for_ever)); }
-TEST(gate_doze, is_ended_by_a_grant_of_three) { holds(explore(each(3, 1, "b"), dozes::for_ever)); }
-TEST(gate_doze, is_ended_by_the_end_of_one_inside) { holds(explore(each(2, 1, "s"), dozes::for_ever)); }
-TEST(gate_doze, is_ended_by_each_end_in_turn) { holds(explore(each(3, 1, "s"), dozes::for_ever)); }
-TEST(gate_doze, is_ended_by_the_end_of_one_of_two) { holds(explore(each(3, 2, "s"), dozes::for_ever)); }
-/// The third has the number of one that has ended.
-TEST(gate_doze, is_ended_where_numbers_are_taken_over) { holds(explore(each(3, 1, "s", 1, 2), dozes::for_ever)); }
+TEST(gate_doze, is_ended_by_a_grant) { holds(explore(each_of_two("b", 2), dozes::for_ever)); }
+TEST(gate_doze, is_ended_by_the_end_of_one_inside) { holds(explore(each_of_two("s"), dozes::for_ever)); }
+TEST(gate_doze, is_ended_by_each_end_in_turn) { holds(explore(three('s', 3), dozes::for_ever)); }
+/// The third takes over the number of the one that has ended.
+TEST(gate_doze, is_ended_where_numbers_are_taken_over) { holds(explore(three('s', 2, 2), dozes::for_ever)); }
 TEST(gate_doze, for_a_time_loses_nothing) {
-  holds(explore(each(2, 1, "abcdes"), dozes::for_a_time, 2));
-  holds(explore(each(2, 1, "bhs"), dozes::for_a_time, 1));
+  holds(explore(each_of_two("abes"), dozes::for_a_time, 2));
+  holds(explore(each_of_two("bhs"), dozes::for_a_time, 1));
 }
 
 TEST(gate_doze_mutants, the_bell_is_set_after_the_look) {
-  caught(explore<detail::gates::bell_after_look::dozing>(each(2, 1, "b", 2), dozes::for_ever));
+  caught(explore<detail::gates::bell_after_look::dozing>(each_of_two("b"), dozes::for_ever));
 }
 TEST(gate_doze_mutants, one_that_will_end_tells_nobody) {
-  caught(explore<detail::gates::silent_end::dozing>(each(2, 1, "s"), dozes::for_ever));
+  caught(explore<detail::gates::silent_end::dozing>(each_of_two("s"), dozes::for_ever));
 }
 TEST(gate_doze_mutants, a_head_that_waits_for_its_bell_alone) {
-  caught(explore<detail::gates::waits_for_a_bell::dozing>(each(2, 1, "s"), dozes::for_ever));
+  caught(explore<detail::gates::waits_for_a_bell::dozing>(each_of_two("s"), dozes::for_ever));
 }
 TEST(gate_doze_mutants, a_head_that_watches_who_has_the_number_now) {
-  caught(explore<detail::gates::blind_watch::dozing>(each(3, 1, "s", 1, 2), dozes::for_ever));
+  caught(explore<detail::gates::blind_watch::dozing>(three('s', 2, 2), dozes::for_ever));
 }
 
 }  // namespace

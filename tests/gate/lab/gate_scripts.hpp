@@ -275,7 +275,7 @@ class scripted_gate {
     ShortPath<cells&> short_path(c);
     const bool at_once = what_.short_paths && weight == 1 && short_path.enter(number, state{at.out}, at.guess);
     if (!at_once &&
-        !(has_arrived(at) ? proceed(p, c, gate, at, weight) : enter_slowly(p, c, gate, at, weight, may_queue)))
+        !(has_arrived(p, at) ? proceed(p, c, gate, at, weight) : enter_slowly(p, c, gate, at, weight, may_queue)))
       return;
     p.live(at);
     int slot = -1;
@@ -309,7 +309,9 @@ class scripted_gate {
   }
 
   /// Whether this is a passage that had begun before.
-  bool has_arrived(const script_position& at) const { return at.acts == 1 && at.number < what_.arrived; }
+  bool has_arrived(const Process& p, const script_position& at) const {
+    return at.acts == 1 && static_cast<unsigned>(p.id().value) < what_.arrived;
+  }
   bool proceed(Process& p, cells& c, Protocol<cells>& gate, script_position& at, int weight) const {
     at.out = state{}.with_weight(weight).bits;
     return at.number == 0 || wait(p, c, gate, at);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Explorations of waiters that doze.
+
+#include <cstdio>
+
+#include "gate/lab/scripts.hpp"
+
+namespace kgate::lab {
+template <class Cells>
+using shipped = detail::gates::protocol<Cells>;
+
+template <template <class, class> class Dozing = detail::gates::dozing>
+script_verdict explore(gate_scripts what, dozes how, int deaths = 0) {
+  what.dozing = how;
+  const script_verdict seen = explore_scripts<shipped, detail::gates::short_path, Dozing>(what, deaths);
+  std::printf("%llu states\n", static_cast<unsigned long long>(seen.states));
+  return seen;
+}
+
+inline gate_scripts each_of_two(const char* letters, int times = 1) {
+  return {.processes = 2, .members = 2, .k = 1, .acts = times, .among = acts(letters)};
+}
+/// One inside, the other queued, and a third that is queued behind it or yet to come: each does one thing.
+inline gate_scripts three(char letter, unsigned arrived, unsigned members = 3) {
+  return {.processes = 3,
+          .members = members,
+          .k = 1,
+          .each = std::vector<std::vector<gate_act>>(3, acts(std::string(1, letter))),
+          .arrived = arrived};
+}
+
+}  // namespace kgate::lab
