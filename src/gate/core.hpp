@@ -107,7 +107,8 @@ class core {
   gate_failure open(const std::string& name, int slots, const location& where);
 
   /// A membership for this process, or why there is none. The command is what others see. One that announces itself
-  /// later (announce) cannot be watched by others until then; it does so at the latest when it waits.
+  /// later (announce) cannot be watched by others until then, but for a command that it starts or becomes; it does so
+  /// at the latest when it waits for long.
   gate_failure join(std::string_view command, membership& out, bool announced = true);
   void announce(const membership& m) { cells_.announce(m.number); }
   /// Gives the number back. The member is out.

@@ -204,7 +204,7 @@ bool handle_signal(const siginfo_t& signal, pid_t command, group_witness& witnes
     // Stopped by job control: the shell must see this process stopped, too. Not after SIGSTOP, which somebody sent to
     // the command itself and will undo there.
     const int by = WSTOPSIG(ended);
-    if (by == SIGTSTP || by == SIGTTIN || by == SIGTTOU) raise(SIGSTOP);
+    if (by == SIGTSTP || by == SIGTTIN || by == SIGTTOU) stop_unless_continued();
     return false;
   }
   const bool witnessed = witness.saw(signal.si_signo);

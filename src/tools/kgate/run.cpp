@@ -93,7 +93,6 @@ int run(const request& options) {
     leave_all();
     return failed_start(how, command);
   }
-  for (held_slot& one : slots) one.gate.announce(one.member);  // when nobody waits for it
   time_limit limit(options);
   group_witness witness;
   const int ended = attend(how.process, options, signals, limit, witness);

@@ -65,6 +65,7 @@ class interruptible_wait {
     }
     struct sigaction stop {};
     stop.sa_handler = on_stop;
+    sigaddset(&stop.sa_mask, SIGCONT);  // for stop_unless_continued()
     sigaction(SIGTSTP, &stop, &stop_before_);
     if (stop_before_.sa_handler != SIG_DFL) sigaction(SIGTSTP, &stop_before_, nullptr);
   }
@@ -92,7 +93,7 @@ class interruptible_wait {
   static void on_stop(int) {
     const int error = errno;
     status_line::clear_from_handler();
-    raise(SIGSTOP);
+    stop_unless_continued();
     errno = error;
   }
 
@@ -384,6 +385,12 @@ std::optional<int> acquire_slots(const request& options, std::vector<held_slot>&
     return code;
   }
   return std::nullopt;
+}
+
+void stop_unless_continued() {
+  sigset_t pending;
+  if (sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1) return;
+  raise(SIGSTOP);
 }
 
 void die_of(int signal_number) {

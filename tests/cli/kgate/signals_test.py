@@ -32,6 +32,11 @@ def names_of_children(pid):
     return [name_of(child) for child in children_of(pid)]
 
 
+def state_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        return stat.read().rsplit(")", 1)[1].split()[0]
+
+
 class Signals(Case):
     # Signals are waited for and not handled: a handler of Python's runs late if its signal comes just before a sleep.
     SAY = "import signal,sys\n" \
@@ -229,15 +234,24 @@ class Signals(Case):
                              process_group=0)
         child = int(process.stdout.readline())
 
-        def state(pid):
-            with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
-                return stat.read().rsplit(")", 1)[1].split()[0]
-
         process.send_signal(signal.SIGTSTP)
-        self.until(lambda: state(child) == "T" and state(process.pid) == "T")
+        self.until(lambda: state_of(child) == "T" and state_of(process.pid) == "T")
         process.send_signal(signal.SIGCONT)
-        self.until(lambda: state(child) == "S" and state(process.pid) == "S")
+        self.until(lambda: state_of(child) == "S" and state_of(process.pid) == "S")
         self.assertEqual(len(self.gate()["holders"]), 1)
+
+    def test_who_is_continued_at_once_goes_on(self):
+        # The command has stopped, and kgate is about to, when all are continued: nobody would continue kgate once more.
+        for _ in range(10):
+            process = self.start("run", "--", "sleep", "60", process_group=0)
+            self.until(lambda: len(children_of(process.pid)) > 0 and name_of(children_of(process.pid)[0]) == "sleep")
+            child = children_of(process.pid)[0]
+            process.send_signal(signal.SIGTSTP)
+            while state_of(child) != "T":
+                pass
+            os.killpg(process.pid, signal.SIGCONT)
+            process.terminate()
+            self.assertEqual(process.wait(10), -signal.SIGTERM)
 
     def test_a_waiter_that_is_ended_by_a_signal_leaves_the_queue(self):
         self.hold()
