@@ -28,6 +28,18 @@ class Status(Case):
             self.assertRegex(person["since"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
             self.assertTrue(person["user"])
 
+    def test_what_is_no_text_reaches_neither_a_terminal_nor_json(self):
+        evil = b"a\xff\xc3(\xed\xa0\x80\xf4\x90\x80\x80\x1b[31m\x7f\xc2\x9b\xe2\x80\xae z"  # cut off, surrogates, too large, C0, C1, bidi
+        self.hold("g")
+        self.start("run", "-n", "g", "--show-arguments", "--", b"echo", evil)
+        self.until(lambda: len(self.gate("g")["waiters"]) == 1)
+        self.assertRegex(self.gate("g")["waiters"][0]["command"], "^echo a\ufffd+\\(\ufffd+\\[31m\ufffd+ z$")
+        for words in (("status",), ("top", "--once"), ("status", "--json")):
+            done = subprocess.run([KGATE, *words], env=self.env, capture_output=True, timeout=30)
+            shown = done.stdout.decode("utf-8", "strict")
+            self.assertFalse(set(shown) & set("\033\x7f\x9b\u202e"), shown)
+            self.assertIn("z", shown)
+
     def test_list_and_missing(self):
         self.assertEqual(json.loads(self.run_kgate("list", "--json").stdout), {"schema": 1, "gates": []})
         self.run_kgate("run", "-n", "a", "-k", "2", "--", "true")
