@@ -37,6 +37,11 @@ def state_of(pid):
         return stat.read().rsplit(")", 1)[1].split()[0]
 
 
+def pending_of(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return int(next(line for line in status if line.startswith("ShdPnd:")).split()[1], 16)
+
+
 class Signals(Case):
     # Signals are waited for and not handled: a handler of Python's runs late if its signal comes just before a sleep.
     SAY = "import signal,sys\n" \
@@ -115,6 +120,7 @@ class Signals(Case):
         process = self.start_listener("run")
         witness = next(pid for pid in children_of(process.pid) if name_of(pid) == "signal-witness")
         os.kill(witness, signal.SIGTERM)
+        self.until(lambda: not pending_of(witness))  # it notes when it takes a signal, which may be long after that was sent
         time.sleep(0.6)
         process.terminate()
         self.assertEqual(process.wait(10), 40)
