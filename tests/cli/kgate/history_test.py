@@ -20,6 +20,7 @@ class History(Case):
         return json.loads(self.run_kgate("stats", "-n", name, "--json").stdout)["gates"][0]
 
     def test_passages_and_times(self):
+        began = time.monotonic()
         for _ in range(3):
             self.run_kgate("run", "-n", "g", "-k", "2", "--", "sleep", "0.1")
         holders = [self.hold("g", "2"), self.hold("g", "2")]
@@ -33,7 +34,7 @@ class History(Case):
         seen = self.stats()
         self.assertEqual((seen["name"], seen["days"], seen["passages"], seen["refusals"]), ("g", 7, 6, 1))
         self.assertEqual((seen["waited"]["count"], seen["held"]["count"]), (6, 5))  # how long --exec takes nobody knows
-        self.assertTrue(0.05 < seen["held"]["p50"] < 0.3, seen)
+        self.assertTrue(0.05 < seen["held"]["p50"] < time.monotonic() - began, seen)
         self.assertLessEqual(seen["held"]["p50"], seen["held"]["p99"])
         self.assertLess(seen["waited"]["p50"], 0.05)
         text = self.run_kgate("stats").stdout
