@@ -15,6 +15,8 @@
 ///              D2  The head that sleeps until one inside ends watches, for each of them, the process that is inside:
 ///                  it looks at their states again after it has begun to watch. One that was dead by then ends the
 ///                  sleep at once.
+///              D3  The head looks at W once more after it has found out that it need not watch: who takes over the
+///                  number of one that has ended heals it, and grants nobody.
 /// Deviations   none
 /// Memory model sequential consistency for ends, beside that of gate_protocol.hpp: it is written before W is read by
 ///              who writes it, and read after the queue was changed by who reads it
@@ -45,7 +47,7 @@ class dozing {
   /// Queued member i sleeps until it is woken for a grant or for a free permit, or, as the head, until one of those
   /// inside has ended, if all leave by ending; or until its time is over.
   [[gnu::hot]] void doze(unsigned i) {
-    while (is_to_sleep(i)) {
+    for (typename Cells::retries tries; is_to_sleep(i); tries.again()) {
       c.live(31);
       if (is_head(i) && all_end()) {
         const doze_end how = c.call([&] { return watch_inside(); });
@@ -54,6 +56,7 @@ class dozing {
         if (how != doze_end::impossible) continue;
       }
       c.live(32);
+      if (is_due(i)) continue;  // D3
       if (!c.doze(i) || !waits(i)) break;
       if (!is_head(i) || all_end()) continue;
       c.get_up(i);  // whoever grants need not wake it
@@ -126,6 +129,13 @@ class dozing {
   bool waits(unsigned i) { return c.state_of(i).where() == kind::waits; }
   bool is_head(unsigned i) { return c.link_of(i).before() >= c.members(); }
 
+  /// Whether queued member i is the head and there is room for it.
+  bool is_due(unsigned i) {
+    if (!is_head(i)) return false;
+    const word w = c.word();
+    return w.free() > 0 && !w.closed() && c.state_of(i).weight() <= w.free();
+  }
+
   /// Whether somebody is inside, and nobody who will leave: then nobody wakes the next in line.
   bool all_end() {
     return c.call([&] {
@@ -143,16 +153,18 @@ class dozing {
   /// Sleeps until one of those inside ends.
   doze_end watch_inside() {
     typename Cells::watch_set inside{};
+    bool any = false;
     for (unsigned j = 0, n = c.members(); j < n; ++j) {
-      c.live(40, j, inside);
+      c.live(40, j, inside, any);
       const state seen = c.state_of(j);
       if (seen.where() != kind::in) continue;
       c.live(43, j, inside, seen.bits);
+      any = true;
       c.watch(inside, j);
       if (c.state_of(j) != seen) return doze_end::disturbed;  // D2: it may have been another one that has its number
     }
-    c.live(41, inside);
-    return c.doze_until_one_ends(inside);
+    c.live(41, inside, any);
+    return any ? c.doze_until_one_ends(inside) : doze_end::disturbed;
   }
 
   Protocol& gate_;

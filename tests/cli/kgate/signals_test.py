@@ -247,21 +247,24 @@ class Signals(Case):
         self.assertEqual(len(self.gate()["holders"]), 1)
 
     def test_who_is_continued_at_once_goes_on(self):
-        # The command has stopped, and kgate is about to, when all are continued: nobody would continue kgate once more.
+        # All are continued when kgate is about to tell the command to stop, and when that has stopped and kgate is about to.
         if not shutil.which("strace"):
             self.skipTest("strace is not installed")
-        slowly = ["strace", "-qq", "-o", "/dev/null", "-e", "trace=wait4", "-e", "inject=wait4:delay_exit=200000"]
-        process = subprocess.Popen([*slowly, KGATE, "run", "--", "sleep", "60"], env=self.env, process_group=0)
-        self.started.append(process)
-        self.until(lambda: len(self.holders()) == 1 and self.holders()[0]["command_pid"])
-        kgate, command = self.holders()[0]["pid"], self.holders()[0]["command_pid"]
-        os.kill(kgate, signal.SIGTSTP)
-        self.until(lambda: state_of(command) == "T")
-        time.sleep(0.05)  # kgate learns of it
-        os.killpg(process.pid, signal.SIGCONT)
-        time.sleep(0.5)
-        os.kill(kgate, signal.SIGTERM)
-        self.assertEqual(process.wait(10), -signal.SIGTERM)
+        for slow in "kill:delay_enter=300000", "wait4:delay_exit=300000":
+            process = subprocess.Popen(["strace", "-qq", "-o", "/dev/null", "-e", f"inject={slow}", KGATE, "run", "--", "sleep", "60"],
+                                       env=self.env, process_group=0)
+            self.started.append(process)
+            self.until(lambda: len(self.holders()) == 1 and self.holders()[0]["command_pid"])
+            kgate, command = self.holders()[0]["pid"], self.holders()[0]["command_pid"]
+            self.until(lambda: "signal-witness" in names_of_children(kgate))
+            os.kill(kgate, signal.SIGTSTP)
+            if slow.startswith("wait4"):
+                self.until(lambda: state_of(command) == "T")
+            time.sleep(0.1)
+            os.killpg(process.pid, signal.SIGCONT)
+            time.sleep(0.8)
+            os.kill(kgate, signal.SIGTERM)
+            self.assertEqual(process.wait(10), -signal.SIGTERM, slow)
 
     def test_a_waiter_that_is_ended_by_a_signal_leaves_the_queue(self):
         self.hold()

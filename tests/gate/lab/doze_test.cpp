@@ -4,6 +4,7 @@
 #include "gate/lab/doze_scripts.hpp"
 #include "mutants/bell_after_look.hpp"
 #include "mutants/blind_watch.hpp"
+#include "mutants/one_look_at_word.hpp"
 #include "mutants/silent_end.hpp"
 #include "mutants/waits_for_a_bell.hpp"
 
@@ -34,6 +35,9 @@ TEST(gate_doze_mutants, a_head_that_waits_for_its_bell_alone) {
 }
 TEST(gate_doze_mutants, a_head_that_watches_who_has_the_number_now) {
   caught(explore<detail::gates::blind_watch::dozing>(three('s', 2, 2), dozes::for_ever));
+}
+TEST(gate_doze_mutants, a_head_that_does_not_look_at_the_word_again) {
+  caught(explore<detail::gates::one_look_at_word::dozing>(three('s', 2, 2), dozes::for_ever));
 }
 
 }  // namespace
