@@ -63,7 +63,8 @@ bool lock_command_byte(int fd, short type, unsigned member);
 /// The exit code for a slot that could not be had, as the options want it.
 int refusal_code(const request& options);
 
-/// Stops this process, unless it has been continued since it was to stop; SIGCONT is blocked. From a signal handler, too.
+/// Stops this process, unless it has been continued since it was to stop; SIGCONT is blocked. From a signal handler,
+/// too.
 void stop_unless_continued();
 
 /// Ends this process by a signal, as a command did that was ended by it.
