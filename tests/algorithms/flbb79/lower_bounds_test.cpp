@@ -46,8 +46,8 @@ class adversary {
   void step_each(int first, int last) {
     for (int p = first; p <= last; ++p) step(p);
   }
-  /// Each enters its trying region by one step, there being no place for it (lemma 5.2). Of an unfair system it may only
-  /// look.
+  /// Each enters its trying region by one step, there being no place for it (lemma 5.2). In an unfair system it may
+  /// only look.
   void arrive_each(int first, int last) {
     for (int p = first; p <= last; ++p) {
       step(p);

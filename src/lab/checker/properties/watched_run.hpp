@@ -18,7 +18,8 @@ struct watched_properties {
   bool k_exclusion = false, names = false, invariant = false, bounded_exit = false, local_waiting = false;
   bool k_fcfs = false, fife = false;
   bool deadlock = false, starvation = false;
-  bool enabled_in_order = false, fifo = false, fifo_enabling = false, full = false, queuelike = false, group_deadlock = false;
+  bool enabled_in_order = false, fifo = false, fifo_enabling = false, full = false, queuelike = false,
+       group_deadlock = false;
   int overtakings_max = -1;  ///< of bounded-waiting; -1: not watched
   int crashes = 0;
 
