@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What is compared: gates in both orders, a process-shared sem_t, a System V semaphore, and bare futexes in strict order.
+/// What is compared: gates in both orders, a process-shared sem_t, a System V semaphore, and bare futexes in strict
+/// order.
 
 #include <memory>
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kgate::gate beside sem_t, semop and bare futexes: alone, and among many members, threads or processes, interleaved in one run.
+// kgate::gate beside sem_t, semop and bare futexes: alone, and among many members, threads or processes, interleaved in
+// one run.
 #include <semaphore.h>
 #include <stdlib.h>
 

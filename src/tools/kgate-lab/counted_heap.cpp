@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The heap of kgate-lab, counted: a limit on memory holds whatever grows. Texts that are compiled and loaded use it too.
+// The heap of kgate-lab, counted: a limit on memory holds whatever grows. Texts that are compiled and loaded use it
+// too.
 #include <malloc.h>
 
 #include <cstdlib>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A text may do anything: where it crashes, or ends the program, the tool ends in 'undecided' with a sentence that names
-/// the label.
+/// A text may do anything: where it crashes, or ends the program, the tool ends in 'undecided' with a sentence that
+/// names the label.
 
 #include "lab/checker/model/run_monitor.hpp"
 

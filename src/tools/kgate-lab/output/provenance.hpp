@@ -17,7 +17,8 @@ nlohmann::json provenance();
 /// None if nothing was random.
 using seed_used = std::optional<std::uint64_t>;
 
-/// Threads are left out if there are 0: "kgate-lab 1.2.0 (0123456789ab), seed 1, 2 threads, at most 8.0 GB and 30 s; gcc 12, processor".
+/// Threads are left out if there are 0: "kgate-lab 1.2.0 (0123456789ab), seed 1, 2 threads, at most 8.0 GB and 30 s;
+/// gcc 12, processor".
 std::string provenance_text(const lab::run_limits& limits, seed_used seed);
 
 /// The same behind "by", as the last lines of a result.
