@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -362,15 +363,19 @@ int lock_file::open_for_command() noexcept {
   return low < 0 ? -1 : above_those_of_scripts(low);
 }
 
-/// The same opening at a number above what shells and scripts use, below the usual limit of 1024.
+/// The same opening at a number above what shells and scripts use, below the usual limit of 1024; where the limit is
+/// lower, at the highest that is free.
 int lock_file::above_those_of_scripts(int low) const noexcept {
-  for (const int above : {1000, 500, 300}) {
-    const int high = fcntl(low, F_DUPFD_CLOEXEC, above);
-    if (high < 0) continue;
-    close_run(low);
-    return high;
-  }
-  return low;
+  int high = -1;
+  for (const int above : {1000, 500, 300})
+    if (high < 0) high = fcntl(low, F_DUPFD_CLOEXEC, above);
+  struct rlimit limit {};
+  if (high < 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0)
+    for (int last = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 301)) - 1; high < 0 && last > low; --last)
+      high = fcntl(low, F_DUPFD_CLOEXEC, last);
+  if (high < 0) return low;
+  close_run(low);
+  return high;
 }
 
 int lock_file::lock_for_command(int fd, unsigned i) const noexcept {

@@ -178,7 +178,7 @@ int sweep_unfinished(const std::string& directory, const std::string& only) {
     if (!parse_lock_name(entry->d_name, name, id) || (!only.empty() && name != only)) continue;
     struct stat there {};
     if (fstatat(dirfd(listing), entry->d_name, &there, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(there.st_mode) ||
-        there.st_uid != geteuid() || std::time(nullptr) - there.st_mtime < long_for_a_creation ||
+        there.st_size != 0 || there.st_uid != geteuid() || std::time(nullptr) - there.st_mtime < long_for_a_creation ||
         may_use_locks(directory, name, id))
       continue;
     found.emplace_back(entry->d_name);

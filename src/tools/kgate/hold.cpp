@@ -38,6 +38,28 @@ std::string hint(const request& options) {
   return "exec " + n + "<\"$(kgate hold" + gate_arguments(options, options.name()) + " --path)\"";
 }
 
+/// The parent of a process that is a part of the same script, as a shell in brackets is; 0 if it is none.
+int parent_within_script(int process) {
+  const auto about = [](int which, const char* what) {
+    return file_text("/proc/" + std::to_string(which) + "/" + what);
+  };
+  const std::string status = about(process, "status");
+  constexpr std::string_view key = "\nPPid:";
+  const std::size_t at = status.find(key);
+  if (at == std::string::npos) return 0;
+  const int parent = std::atoi(status.c_str() + at + key.size());
+  return parent > 1 && about(parent, "cmdline") == about(process, "cmdline") ? parent : 0;
+}
+
+/// Whether the script is itself what runs at this gate. Then it must not open the gate's file: when it closes it, the
+/// kernel takes the lock away by which the script keeps its own slot.
+bool runs_here(core& gate) {
+  for (int script = getppid(); script > 0; script = parent_within_script(script))
+    for (unsigned i = 0, n = gate.cells().members(); i < n; ++i)
+      if (gate.cells().locks().command_process(i) == script) return true;
+  return false;
+}
+
 /// Whether the descriptor is an opening of the gate's file that keeps nothing yet; says so if not.
 bool usable(const request& options, core& gate) {
   const std::string number = std::to_string(options.fd);
@@ -81,6 +103,12 @@ int hold(const request& options) {
   {
     core gate;
     if (const int code = open_gate(options, options.gates.front(), gate)) return code;
+    if (runs_here(gate)) {
+      complain(
+          "this script runs at gate '" + options.name() +
+          "' itself, and would lose its slot by opening the gate's file; let a script that it starts hold the other");
+      return exit_error;
+    }
     if (options.path) {
       print(run_file_of(gate) + "\n");
       return exit_ok;

@@ -149,6 +149,7 @@ int remove(const request& options) {
 }
 
 int doctor(const request& options) {
+  if (!can_list(options)) return exit_failed;
   const std::string directory = directory_of(options);
   std::vector<std::string> names;
   if (options.named)

@@ -122,6 +122,7 @@ std::string prometheus_text(const std::vector<gate_history>& gates) {
 }  // namespace
 
 int stats(const request& options) {
+  if (!can_list(options)) return exit_failed;
   const std::vector<view> views = gate_views(options);
   const int failures = report_failures(views, options);
   std::vector<gate_history> gates;

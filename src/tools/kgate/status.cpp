@@ -193,6 +193,7 @@ std::vector<view_line> lines_of(const view& gate, const std::string& sort) {
 }
 
 int status(const request& options) {
+  if (!can_list(options)) return exit_failed;
   const std::vector<view> gates = gate_views(options);
   const int failures = report_failures(gates, options);
   const paint colour = paint::for_stdout();
@@ -217,6 +218,7 @@ int status(const request& options) {
 }
 
 int list(const request& options) {
+  if (!can_list(options)) return exit_failed;
   const std::vector<view> gates = gate_views(options);
   const int failures = report_failures(gates, options);
   std::size_t widest = 4;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/kgate/tool.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -77,8 +79,10 @@ volatile sig_atomic_t truncation_code = exit_failed;
 
 void on_bus_error(int) {
   constexpr char text[] = "kgate: the gate's file was cut off while it was used; run `kgate doctor`\n";
-  // The thread that watches other processes has no descriptors of the program (gate/death_watch.hpp).
-  const int error = write(STDERR_FILENO, text, sizeof text - 1) < 0 ? open("/proc/self/fd/2", O_WRONLY | O_NOCTTY) : -1;
+  // The thread that watches other processes has no descriptors of the program (gate/death_watch.hpp). Opened again, a
+  // file would be written from its start.
+  const int error =
+      write(STDERR_FILENO, text, sizeof text - 1) < 0 ? open("/proc/self/fd/2", O_WRONLY | O_APPEND | O_NOCTTY) : -1;
   if (error >= 0 && write(error, text, sizeof text - 1) < 0) _exit(truncation_code);
   _exit(truncation_code);
 }
@@ -152,6 +156,21 @@ void complain(const gate_failure& failure, const request& options) {
     text.replace(name, end - name, with);
   }
   complain(text);
+}
+
+bool can_list(const request& options) {
+  if (options.named) return true;
+  const std::string directory = directory_of(options);
+  if (DIR* const listing = opendir(directory.c_str())) {
+    closedir(listing);
+    return true;
+  }
+  const int error = errno;
+  const char* const from_environment = std::getenv("KGATE_DIR");
+  const bool asked_for = !options.dir.empty() || (from_environment != nullptr && *from_environment != '\0');
+  if (error == ENOENT && !asked_for) return true;
+  complain("cannot list " + directory + ": " + std::strerror(error));
+  return false;
 }
 
 std::string no_such_gate(const request& options, const std::string& name) {

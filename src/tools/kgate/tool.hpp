@@ -50,6 +50,9 @@ std::string gate_arguments(const request& options, std::string_view name);
 /// Where the gate is or shall be. False if the group is unknown, which has been said.
 bool location_of(const request& options, detail::gates::location& out);
 std::string directory_of(const request& options);
+/// Whether the gates of the directory can be listed; says so if not. One that is not there has none, unless it was
+/// asked for.
+bool can_list(const request& options);
 
 /// "there is no gate 'gup' in DIR", and what it may have been meant to be.
 std::string no_such_gate(const request& options, const std::string& name);

@@ -335,6 +335,7 @@ int print_once(const request& options) {
 }  // namespace
 
 int top(const request& options) {
+  if (!can_list(options)) return exit_failed;
   const bool live = !options.once && isatty(STDOUT_FILENO) != 0 && isatty(STDIN_FILENO) != 0 && !terminal_is_dumb();
   if (!live) return print_once(options);
   if (options.named) {  // a gate that cannot be seen at all is an error, as for status

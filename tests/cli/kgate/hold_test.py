@@ -58,6 +58,17 @@ class Hold(Case):
         os.kill(child, signal.SIGKILL)
         self.until(lambda: self.run_kgate("run", "-n", "g", "--try", "--", "true").returncode == 0)
 
+    def test_a_script_that_runs_at_the_gate_does_not_open_its_file(self):
+        # Or it would lose its own slot when it closes the descriptor that a shell opens first.
+        for more in ((), ("--exec",)):
+            for path in (f"{KGATE} hold -n own --path", f"kgate() {{ {KGATE} \"$@\"; }}; kgate hold -n own --path"):
+                done = self.run_kgate("run", "-n", "own", "-k", "1", *more, "--", "bash", "-c", f"p=$({path}); echo \"$? $p\"; :")
+                self.assertEqual(done.stdout, "125 \n")
+                self.assertIn("runs at gate 'own' itself", done.stderr)
+        inner = f"exec 9<\"$({KGATE} hold -n own --path)\"; {KGATE} hold -n own --fd 9 --try; :"
+        done = self.run_kgate("run", "-n", "own", "-k", "1", "--", "sh", "-c", f"bash -c '{inner}'; :")
+        self.assertIn("no slot", done.stderr)  # a script that it starts may hold, and here there is no room
+
     def test_a_holder_killed_while_it_waits_leaves_nothing(self):
         self.hold("g", "2")
         self.hold("g", "2")

@@ -3,6 +3,7 @@
 """The kgate tool as users meet it: resize, remove and doctor."""
 import json
 import os
+import signal
 import subprocess
 import time
 
@@ -108,6 +109,39 @@ class Maintenance(Case):
         self.assertIn("is not a gate", findings["broken"]["finding"])
         self.assertEqual(self.run_kgate("remove", "-n", "broken", "--force").returncode, 0)
         self.assertEqual(self.run_kgate("doctor").returncode, 0)
+
+    def test_doctor_leaves_what_is_not_empty(self):
+        kept = os.path.join(self.dir, ".other.0123456789abcdef.lock")
+        with open(kept, "w", encoding="ascii") as file:
+            file.write("precious")
+        os.utime(kept, (1, 1))
+        self.assertEqual(self.run_kgate("doctor").returncode, 0)
+        self.assertEqual(os.path.getsize(kept), 8)
+
+    def test_a_log_is_not_written_over_when_the_gate_is_cut_off(self):
+        self.hold("g", "1")
+        log = os.path.join(self.dir, "log")
+        with open(log, "a", encoding="ascii") as file:
+            file.write("before\n" * 40)
+            file.flush()
+            waiter = subprocess.Popen([KGATE, "run", "-n", "g", "--", "true"], env=self.env, stderr=file)
+            self.started.append(waiter)
+            self.until(lambda: len(self.gate("g")["waiters"]) == 1)
+            command = self.holders("g")[0]["command_pid"]
+            time.sleep(0.3)  # until it watches by a thread that has no descriptors of the program
+            os.truncate(os.path.join(self.dir, "g.gate"), 0)
+            os.kill(command, signal.SIGKILL)  # the thread wakes
+            self.assertEqual(waiter.wait(10), 121)
+        with open(log, encoding="ascii") as file:
+            text = file.read()
+        self.assertTrue(text.startswith("before\n" * 40) and "cut off" in text, text)
+
+    def test_a_directory_that_cannot_be_listed_is_no_empty_one(self):
+        for directory, why in (("/nonexistent", "No such file or directory"), ("/etc/passwd", "Not a directory")):
+            for command in (("status",), ("list",), ("stats",), ("doctor",), ("top", "--once")):
+                done = self.run_kgate(*command, "--dir", directory)
+                self.assertEqual((done.returncode, done.stdout), (1, ""), command)
+                self.assertIn(f"cannot list {directory}: {why}", done.stderr)
 
     def test_doctor_removes_what_a_renamed_gate_left(self):
         holder = self.hold("a")

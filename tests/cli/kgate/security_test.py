@@ -223,6 +223,13 @@ done"""
         self.assertGreaterEqual(int(number), 300)
         self.assertEqual(int(flags, 8) & os.O_ACCMODE, os.O_RDONLY)
 
+    def test_where_few_descriptors_are_allowed_it_is_the_last_of_them(self):
+        script = "for fd in /proc/$$/fd/*; do case $(readlink \"$fd\") in *.run) echo ${fd##*/};; esac; done"
+        for limit in (256, 64):
+            done = subprocess.run(["bash", "-c", f"ulimit -n {limit}; exec \"$@\"", "-", KGATE, "run", "--", "bash", "-c", script],
+                                  env=self.env, capture_output=True, text=True, timeout=30)
+            self.assertEqual(done.stdout, f"{limit - 1}\n")
+
     def test_numbers_that_scripts_use_are_free(self):
         script = f"exec 200>{self.dir}/mine; flock -n 200 || exit 9; kill -9 $PPID; exec 200>&-; sleep 0.3"
         wrapper = self.start("run", "--", "bash", "-c", script)
