@@ -34,9 +34,10 @@
 ///                  4. Right only while nobody is asleep between its line 1 and its last line for N - k exits of
 ///                  others; so line 8, which is about longer sleeps, tests no Exit. docs/errata.md has the argument,
 ///                  and what goes wrong without that bound, or with the test.
-///              D9  choi11-linear: the way of Decker & Jayanti 2010, which the paper improves on, as its section 2.1
-///                  tells it: a leaver enables its partner and the k tickets before that, one by one and in order. Its
-///                  own text is not at hand; this one is Choi's with the smallest wait sets. O(k) remote references.
+///              D9  choi11-linear: after Decker & Jayanti 2010, which the paper improves on. Its section 2.1 only says
+///                  that each leaver enables a corresponding k processes in order; which k is Choi's: its partner and
+///                  the k tickets before that, one by one. Their own text is not at hand; this one is Choi's with the
+///                  smallest wait sets. O(k) remote references.
 /// Memory model sequential consistency; all writes are read-modify-writes
 /// Evidence     tests/algorithms/choi11: sets, properties, mutants, the printed errors, remote references;
 ///              tests/algorithms/native (stress)
