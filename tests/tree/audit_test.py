@@ -24,8 +24,8 @@ ITEMS = {
     "Fischer, Lynch, Burns & Borodin 1979":
         numbered("condition", "C1", "C2", "C3", "C3'", "C4", "C4'", "C5", "C5'", "C6") +
         parts(1, "COUNT", "bank teller") + parts(2, "processes, systems, schedules", "able and enabled", "halts, sleeps, fails, k-admissible") +
-        parts(3, "group-enabled, allocation", "cycling, making progress, b-waiting", "l-full") +
-        parts(4, "order preserving", "systems with a supervisor", "conditions R1-R8", "conditions S1-S4") + parts(5, "looks like") +
+        parts(3, "group-enabled, allocation", "cycling, making progress, b-waiting", "l-full", "C6 implies the others") +
+        parts(4, "LOCK and UNLOCK", "order preserving", "systems with a supervisor", "conditions R1-R8", "conditions S1-S4") + parts(5, "looks like") +
         numbered("lemma", 4.1, 4.2, 4.3, 4.4, 4.5, 5.1, 5.2) + numbered("theorem", 4.1, 4.2, 4.3, 4.4, 5.1, 5.2, 5.3),
     "Afek, Dolev, Gafni, Merritt & Shavit 1994":
         numbered("definition", 2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 3.1, 5.1) + ["proposition 3.1", "bounded timestamps"] +
@@ -36,22 +36,22 @@ ITEMS = {
         numbered("corollary", *range(1, 7)) + numbered("invariants", "I1-I4", "I5-I11", "I12-I23") + ["properties L1-L6, U1-U3"] +
         parts(2, "programs, histories, faults", "invariant, unless, leads-to", "k-exclusion", "starvation-freedom", "k-assignment",
               "remote references, time complexity", "contention", "primitives") +
-        parts(5, "t-resilient, wait-free") + ["sections 5 and 6, objects"] +
+        parts(3, "long-lived renaming") + parts(5, "t-resilient, wait-free") + ["sections 5 and 6, objects"] +
         [f"table 1, {row}" for row in ("Fischer et al. [14]", "Fischer et al. [15]", "Dolev et al. [13]", "Afek et al. [1]",
                                        "Peterson [23]", "Burns & Peterson [9]", "Gottlieb et al. [16]")],
     "Danek 2010":
         ["table 1"] + numbered("figure", 1, 2, 3) + numbered("lemma", 1, 3, 4, 5, 6, 7) + ["corollary 2"] +
         numbered("theorem", 8, 9, 10) +
         numbered("definition", "FCFS", "k-FCFS", "FIFE", "bounded exit", "crash, faulty", "atomic and non-atomic registers", "k-exclusion",
-                 "starvation freedom", "doorway, waiting room", "RMR, passage, local-spin") +
-        parts(2, "FIFE implies k-FCFS") + parts(4.1, "notation") + parts(7, "reset of tickets", "bounded tickets") + ["claims 3.1 and 3.2"],
+                 "starvation freedom", "doorway, waiting room", "RMR, passage, local-spin", "point contention", "has priority over") +
+        parts(1, "FIFE implies k-FCFS") + parts(4.1, "notation") + parts(7, "reset of tickets", "bounded tickets") + ["claims 3.1 and 3.2"],
     "Choi 2011":
         numbered("figure", 1, 2, 3) + numbered("lemma", 1, 2, 3, 4) + ["properties P1-P3"] +
         numbered("property", "P4", "P5", "P6") + ["observations O1-O7", "invariants I1-I11"] +
         parts(1.1, "configurations, enabled, crashed", "memory models and smart cache", "objects") + parts("1.2.2", "desired properties") +
         parts(2, "routine") + parts(2.1, "Decker & Jayanti's O(k)") + parts(2.4, "sets") + parts(3.3, "En and Update-Set") +
         parts("3.7.1", "k-exclusion") + parts("3.7.2", "bounded exit") + parts("3.7.3", "FIFE") + parts("3.7.4", "starvation freedom") +
-        parts("3.7.5", "smart cache", "ordinary caches") + parts("3.7.6", "space") + parts(4, "bounded variables"),
+        parts("3.7.5", "smart cache", "ordinary caches") + parts("3.7.6", "space") + parts(3.8, "model checking") + parts(4, "bounded variables"),
 }
 
 
