@@ -59,6 +59,24 @@ bool may_use_locks(const std::string& directory, const std::string& name, std::u
   return !whole || header.id == id;
 }
 
+/// Whether somebody alive keeps a lock on a file, as those do who use a gate that was renamed. True as well if that
+/// cannot be found out.
+bool is_locked(int directory, const std::string& file) {
+  const int fd = openat(directory, file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+  if (fd < 0) return errno != ENOENT;
+  struct flock range {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  const bool answered = fcntl(fd, F_OFD_GETLK, &range) == 0;
+  close(fd);
+  return !answered || range.l_type != F_UNLCK;
+}
+/// The same of either of the two lock files of a gate, of which `file` is one.
+bool is_in_use(int directory, std::string_view file) {
+  const std::string stem(file.substr(0, file.rfind('.')));
+  return is_locked(directory, stem + ".lock") || is_locked(directory, stem + ".run");
+}
+
 }  // namespace
 
 gate_failure system_failure(const std::string& doing, int error) {
@@ -179,7 +197,7 @@ int sweep_unfinished(const std::string& directory, const std::string& only) {
     struct stat there {};
     if (fstatat(dirfd(listing), entry->d_name, &there, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(there.st_mode) ||
         there.st_size != 0 || there.st_uid != geteuid() || std::time(nullptr) - there.st_mtime < long_for_a_creation ||
-        may_use_locks(directory, name, id))
+        may_use_locks(directory, name, id) || is_in_use(dirfd(listing), entry->d_name))
       continue;
     found.emplace_back(entry->d_name);
   }

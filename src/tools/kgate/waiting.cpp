@@ -271,8 +271,14 @@ std::optional<int> acquire_one(const request& options, std::int64_t deadline_ns,
 
 namespace {
 
-/// A gate has another size than the one that is asked for, which `failure` says: gives it that one if nobody had asked
-/// for the other.
+/// Whether nobody has asked for the size of the gate yet, or set it.
+bool has_default_size(core& gate) {
+  const file_layout& map = gate.cells().map();
+  return map.header.default_size != 0 && limit{map.size_bits.load()}.seq() == 0;
+}
+
+/// A gate has another size than the one that is asked for, which `failure` says, or that one by default: gives it that
+/// one if nobody had asked for the other, so that it stands from now on.
 [[gnu::noinline]] gate_failure replace_default_size(const gate_request& asked, const location& where,
                                                     gate_failure failure) {
   core there;
@@ -280,6 +286,7 @@ namespace {
   if (other.code == gate_errc::not_found) return {};
   if (other) return other;
   if (there.cells().map().header.default_size == 0) return failure;
+  if (!has_default_size(there)) return {};  // somebody else has been faster
   membership mine;
   other = there.join("kgate", mine);
   if (other) return there.cells().word().operation() != op::retired ? other : gate_failure{};
@@ -329,6 +336,7 @@ int refusal_code(const request& options) {
 gate_failure open_with_size(const gate_request& asked, const location& where, core& gate) {
   for (int tries = 0;; ++tries) {
     gate_failure failure = gate.open(asked.name, asked.slots, where);
+    if (!failure && has_default_size(gate)) return replace_default_size(asked, where, {});
     if (failure.code != gate_errc::wrong_slots || tries == tries_max) return failure;
     failure = replace_default_size(asked, where, std::move(failure));
     if (failure) return failure;

@@ -143,6 +143,17 @@ class Maintenance(Case):
                 self.assertEqual((done.returncode, done.stdout), (1, ""), command)
                 self.assertIn(f"cannot list {directory}: {why}", done.stderr)
 
+    def test_doctor_leaves_the_lock_files_of_a_renamed_gate_that_is_in_use(self):
+        self.hold("g", "1")
+        here, there = (os.path.join(self.dir, name) for name in ("g.gate", "h.gate"))
+        os.rename(here, there)
+        for file in os.listdir(self.dir):
+            if file.startswith(".g."):
+                os.utime(os.path.join(self.dir, file), (1, 1))
+        self.run_kgate("doctor")
+        os.rename(there, here)
+        self.assertEqual(self.run_kgate("run", "-n", "g", "--try", "--", "true").returncode, 122)
+
     def test_doctor_removes_what_a_renamed_gate_left(self):
         holder = self.hold("a")
         os.rename(os.path.join(self.dir, "a.gate"), os.path.join(self.dir, "b.gate"))

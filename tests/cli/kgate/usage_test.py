@@ -70,6 +70,12 @@ class Usage(Case):
         self.assertEqual(self.run_kgate("run", "-n", "g", "--", "true").returncode, 0)
         self.assertEqual(self.gate("g")["slots"], 4)
 
+    def test_the_first_who_asks_for_a_size_sets_it(self):
+        self.run_kgate("run", "-n", "one", "--", "true")
+        for k in ("1", "3"):
+            self.assertEqual(self.run_kgate("run", "-n", "one", "-k", k, "--", "true").returncode, 0)
+            self.assertEqual(self.gate("one")["slots"], 1)
+
     def test_create_and_existing(self):
         self.refused("run", "-n", "g", "--existing", "--", "true", says=f"no gate 'g' in {self.dir}; create it: kgate create -n g -k K", code=125)
         self.assertEqual(self.run_kgate("create", "-n", "g", "-k", "2").returncode, 0)
