@@ -71,7 +71,7 @@ complete -c kgate -n '__kgate_in run' -l try -d 'give up at once if no slot is f
 complete -c kgate -n '__kgate_in run' -l timeout-code -s E -x -d 'exit with CODE, 0 to 255, if no slot was to be had (default: 124 after --timeout, 122 with --try)'
 complete -c kgate -n '__kgate_in run' -l time-limit -x -d 'end COMMAND if it runs longer: SIGTERM, and SIGKILL after the grace; exit code 123'
 complete -c kgate -n '__kgate_in run' -l grace -x -d 'the time between SIGTERM and SIGKILL of --time-limit and --on-loss (default: 10s)'
-complete -c kgate -n '__kgate_in run' -l exec -d 'become COMMAND instead of starting it: no process of kgate remains; its end gives the slot back'
+complete -c kgate -n '__kgate_in run' -l exec -d 'become COMMAND instead of starting it: no process of kgate remains; its end gives the slot back, and so does closing all descriptors, as daemons do'
 complete -c kgate -n '__kgate_in run' -l existing -d 'use only a gate that exists; create none'
 complete -c kgate -n '__kgate_in run' -l show-arguments -d 'let others see the arguments of COMMAND, not only its name'
 complete -c kgate -n '__kgate_in run' -l dir -s d -x -a '(__fish_complete_directories)' -d 'the directory of the gate (default: $KGATE_DIR, or one of your own)'

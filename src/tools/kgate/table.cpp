@@ -26,8 +26,10 @@ constexpr std::array options{
                "end COMMAND if it runs longer: SIGTERM, and SIGKILL after the grace; exit code 123"},
     option_row{grace, 0, "grace", "TIME",
                "the time between SIGTERM and SIGKILL of --time-limit and --on-loss (default: 10s)"},
-    option_row{exec, 0, "exec", nullptr,
-               "become COMMAND instead of starting it: no process of kgate remains; its end gives the slot back"},
+    option_row{
+        exec, 0, "exec", nullptr,
+        "become COMMAND instead of starting it: no process of kgate remains; its end gives the slot back, and so does "
+        "closing all descriptors, as daemons do"},
     option_row{existing, 0, "existing", nullptr, "use only a gate that exists; create none"},
     option_row{show_arguments, 0, "show-arguments", nullptr,
                "let others see the arguments of COMMAND, not only its name"},
