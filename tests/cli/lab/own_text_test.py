@@ -90,7 +90,7 @@ class OwnText(LabTest):
 
     def test_polling_that_never_forgets_is_named(self):
         self.new(wrong=('free_.await(p["1"], [](int f) { return f > 0; });', 'while (free_.read(p["1"]) <= 0) p.pause();'))
-        result = self.lab_json(UNDECIDED, "check", "mine.hpp", *SMALL, "--memory-max", "24M")
+        result = self.lab_json(UNDECIDED, "check", "mine.hpp", *SMALL, "--memory-max", "32M")
         self.assertRegex(result["why"], "label 1.* lack live|loop at label 1 lack live")
 
     def test_a_loop_before_the_first_access_is_named(self):
