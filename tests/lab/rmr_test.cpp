@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Am97, ExactFigure,
 /// Every theorem and corollary, in its case alone and at contention: nothing found exceeds its bound.
 TEST(Bounds, HoldForAllTheoremsAndCorollaries) {
   rmr_table_options options;
-  options.states_bytes_max = 4 << 20;
+  options.states_bytes_max = 16 << 20;
   options.seconds_max = 1;
   options.sampled_N_max = 32;
   options.sampled_steps = 60'000;

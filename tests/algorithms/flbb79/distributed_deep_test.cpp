@@ -10,8 +10,7 @@ TEST(Distributed, SimulatesItsSupervisorN5l2k1) { expect_simulation<5>(2, 1, 1, 
 
 TEST(Distributed, TheQueueSimulatesItsSupervisorN4l1k1) {
   const auto seen = expect_simulation<4, wide_messages, fifo_system>(1, 1, 1, 2'656'904);
-  const auto three = simulation_search<fifo_system, wide_messages, 3>(1, 1).run(1, 1'000'000);
-  EXPECT_EQ(seen.next_states, three.next_states) << "R8";
+  EXPECT_EQ(seen.next_states, 5u) << "R8: 3 at N = 2 and 3, docs/errata.md";
   EXPECT_EQ(seen.states_in_memory, 320u) << "R7: more than at N = 3, docs/errata.md";
 }
 
