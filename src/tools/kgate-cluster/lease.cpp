@@ -106,7 +106,7 @@ int acquire_leased(const request& options, std::vector<held_slot>& held, std::ve
     return exit_lost;
   }
   for (std::size_t i = 0; i < held.size(); ++i) {
-    held[i].asked = options.gates[i];
+    held[i].wanted = options.gates[i];
     held[i].slots = {leases[i].mine.slot};
     held[i].gate_slots = static_cast<int>(leases[i].file->words().slots.load());
     held[i].token = leases[i].mine.fence;

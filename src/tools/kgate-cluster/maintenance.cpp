@@ -64,11 +64,11 @@ void examine_servers(const address& where, findings& out) {
     try {
       const auto s = open_session(one, std::min(connect_timeout(), std::chrono::milliseconds(3000)));
       const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
-      const bool as_asked = s->timeout() == one.session;
+      const bool is_as_wanted = s->timeout() == one.session;
       out.add(true, one.hosts,
               "answered after " + std::to_string(std::lround(ms)) + " ms; sessions last " +
                   std::to_string(s->timeout().count()) + " ms without contact" +
-                  (as_asked ? "" : ", not the " + std::to_string(one.session.count()) + " ms that were asked for"));
+                  (is_as_wanted ? "" : ", not the " + std::to_string(one.session.count()) + " ms that were asked for"));
     } catch (const gate_error& error) {
       out.add(false, one.hosts, error.what());
     }

@@ -104,14 +104,14 @@ struct held_gate {
   std::optional<cluster_gate::permit> permit;
 };
 
-std::unique_ptr<cluster_gate> open(const request& options, const gate_request& asked) {
+std::unique_ptr<cluster_gate> open(const request& options, const gate_request& wanted) {
   cluster_options how = options_for(options);
   how.command = shown_command(options);
-  const auto with = [&](int slots) { return std::make_unique<cluster_gate>(options.on, asked.name, slots, how); };
+  const auto with = [&](int slots) { return std::make_unique<cluster_gate>(options.on, wanted.name, slots, how); };
   try {
-    return with(options.existing ? 0 : asked.slots);
+    return with(options.existing ? 0 : wanted.slots);
   } catch (const gate_error& error) {
-    if (error.code() != gate_errc::not_found || options.existing || asked.slots != 0) throw;
+    if (error.code() != gate_errc::not_found || options.existing || wanted.slots != 0) throw;
   }
   return with(1);
 }
@@ -128,14 +128,14 @@ int acquire(const request& options, std::vector<held_gate>& out) {
   signals_while_waiting signals;
   int code = 0;
   for (const std::size_t i : order) {
-    const gate_request& asked = options.gates[i];
-    out[i].gate = open(options, asked);
-    const waiting_line line(options, asked.name);
-    out[i].permit = out[i].gate->enter_until(signals.stop(), deadline, asked.permits());
+    const gate_request& wanted = options.gates[i];
+    out[i].gate = open(options, wanted);
+    const waiting_line line(options, wanted.name);
+    out[i].permit = out[i].gate->enter_until(signals.stop(), deadline, wanted.permits());
     if (out[i].permit) continue;
     code = refusal_code(options);
     if (!signals.stop().stop_requested() && !options.quiet)
-      complain("no slot of gate '" + asked.name + "' on " + options.on +
+      complain("no slot of gate '" + wanted.name + "' on " + options.on +
                (options.try_once ? " is free" : " became free in time"));
     break;
   }
@@ -150,7 +150,7 @@ int acquire(const request& options, std::vector<held_gate>& out) {
 std::vector<held_slot> described(const request& options, std::vector<held_gate>& held) {
   std::vector<held_slot> out(held.size());
   for (std::size_t i = 0; i < held.size(); ++i) {
-    out[i].asked = options.gates[i];
+    out[i].wanted = options.gates[i];
     out[i].slots = held[i].permit->slots();
     out[i].gate_slots = held[i].permit->gate_slots();
     out[i].token = held[i].permit->token();

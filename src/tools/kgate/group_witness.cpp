@@ -45,13 +45,13 @@ class witness_process {
   }
 
   [[noreturn]] void answer_until_the_end() {
-    unsigned char asked = 0;
+    unsigned char queried_signal = 0;
     for (;;) {
       wait(-1, true);
       take_signals();
-      const ssize_t got = recv(socket_, &asked, 1, MSG_DONTWAIT);
+      const ssize_t got = recv(socket_, &queried_signal, 1, MSG_DONTWAIT);
       if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-      const unsigned char seen = got == 1 && saw(asked) ? 1 : 0;
+      const unsigned char seen = got == 1 && saw(queried_signal) ? 1 : 0;
       if (got != 1 || write(socket_, &seen, 1) != 1) _exit(0);
     }
   }
@@ -75,13 +75,13 @@ class witness_process {
   /// alone, or its parent was not hit by it.
   bool saw(unsigned signal_number) {
     if (signal_number >= std::size(came_at_)) return false;
-    const std::int64_t asked_at = now_ms();
+    const std::int64_t queried_at = now_ms();
     std::int64_t& came_at = came_at_[signal_number];
     for (;;) {
       take_signals();
-      const bool with_it = came_at != 0 && asked_at - came_at <= together_ms;
+      const bool with_it = came_at != 0 && queried_at - came_at <= together_ms;
       if (with_it) came_at = 0;
-      const std::int64_t left = asked_at + late_ms - now_ms();
+      const std::int64_t left = queried_at + late_ms - now_ms();
       if (with_it || left <= 0) return with_it;
       wait(static_cast<int>(left), false);
     }
@@ -121,12 +121,13 @@ void group_witness::start(std::span<char* const> line) {
 }
 
 bool group_witness::saw(int signal_number) {
-  constexpr int patience_ms = 500;
+  constexpr int reply_ms_max = 500;
   if (child_ < 0) return false;
-  const auto asked = static_cast<unsigned char>(signal_number);
+  const auto queried_signal = static_cast<unsigned char>(signal_number);
   unsigned char seen = 0;
   pollfd reply{socket_, POLLIN, 0};
-  if (send(socket_, &asked, 1, MSG_NOSIGNAL) == 1 && poll(&reply, 1, patience_ms) == 1 && read(socket_, &seen, 1) == 1)
+  if (send(socket_, &queried_signal, 1, MSG_NOSIGNAL) == 1 && poll(&reply, 1, reply_ms_max) == 1 &&
+      read(socket_, &seen, 1) == 1)
     return seen == 1;
   // It was killed, or stopped alone: what it knows is lost, and a late answer would be taken for another one.
   end();

@@ -49,8 +49,8 @@ std::uint64_t this_hour() { return static_cast<std::uint64_t>(std::time(nullptr)
 history_record read_record(int fd, std::uint64_t index) {
   history_record one{};
   if (pread(fd, &one, sizeof one, offset_of(index)) != static_cast<ssize_t>(sizeof one)) return {};
-  const bool of_this_place = index == index_of_past ? one.hour == 0 : one.hour % hours_kept == index;
-  return of_this_place && one.hour <= this_hour() && one.consistent() ? one : history_record{};
+  const bool of_this_index = index == index_of_past ? one.hour == 0 : one.hour % hours_kept == index;
+  return of_this_index && one.hour <= this_hour() && one.consistent() ? one : history_record{};
 }
 
 bool is_history(int fd) {
@@ -261,7 +261,7 @@ void record_waits(std::vector<held_slot>& slots) {
 void record_refusals(const request& options) {
   history_record what{};
   what.refusals = 1;
-  for (const gate_request& asked : options.gates) record(path_of(directory_of(options), asked.name), what);
+  for (const gate_request& wanted : options.gates) record(path_of(directory_of(options), wanted.name), what);
 }
 
 history read_history(const std::string& directory, const std::string& gate) {

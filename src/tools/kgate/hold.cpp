@@ -146,11 +146,11 @@ int release(const request& options) {
     return exit_failed;
   }
   core gate;
-  location place;
-  place.directory = where.dir;
+  location at;
+  at.directory = where.dir;
   membership mine;
   // A gate that was removed by force has nothing to give back to.
-  if (!gate.open(name, 0, place) && file_id::of(options.fd) == file_id::of(run_file_of(gate))) {
+  if (!gate.open(name, 0, at) && file_id::of(options.fd) == file_id::of(run_file_of(gate))) {
     participant who;
     who.member = static_cast<unsigned>(member);
     who.state_bits = gate.cells().state_of(who.member).bits;

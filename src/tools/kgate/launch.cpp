@@ -36,7 +36,7 @@ std::string with_slots(std::string_view word, const std::vector<held_slot>& slot
     const held_slot* found = inner == "slot" ? &slots.front() : nullptr;
     if (inner.substr(0, 5) == "slot:")
       for (const held_slot& one : slots)
-        if (one.asked.name == inner.substr(5)) found = &one;
+        if (one.wanted.name == inner.substr(5)) found = &one;
     if (escaped) {
       out += std::string(inner) + "}";
       word.remove_prefix(end + 2);
@@ -144,12 +144,12 @@ prepared_command::prepared_command(const std::vector<char*>& words, const std::v
   arguments_.push_back(nullptr);
   const held_slot& first = slots.front();
   settings_ = settings;
-  settings_.push_back("KGATE_NAME=" + first.asked.name);
+  settings_.push_back("KGATE_NAME=" + first.wanted.name);
   settings_.push_back("KGATE_SLOT=" + first.slot_list());
   settings_.push_back("KGATE_SLOTS=" + std::to_string(first.gate_slots));
   settings_.push_back("KGATE_TOKEN=" + std::to_string(first.token));
   if (slots.size() > 1)
-    for (const held_slot& one : slots) settings_.push_back(slot_variable(one.asked.name) + "=" + one.slot_list());
+    for (const held_slot& one : slots) settings_.push_back(slot_variable(one.wanted.name) + "=" + one.slot_list());
   const auto replaced = [&](const char* entry) {
     for (const std::string& setting : settings)
       if (std::strncmp(entry, setting.c_str(), setting.find('=') + 1) == 0) return true;

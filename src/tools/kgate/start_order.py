@@ -59,7 +59,7 @@ def sections(path):
     return sorted(found)
 
 
-def place(origin):
+def directory_of(origin):
     """What the linker's script calls an object of an archive, or one of ours."""
     archive = re.fullmatch(r"(?:.*/)?([^/]+\.a)\((.+)\)", origin)
     return f"*{archive[1]}:{archive[2]}" if archive else "*/" + os.path.basename(origin)
@@ -68,7 +68,7 @@ def place(origin):
 def pattern(origin, section):
     if section.startswith(".text.") and "_Z" in section:
         return f"*({section})"  # in any of the objects that have it
-    return f"{place(origin)}({section})"
+    return f"{directory_of(origin)}({section})"
 
 
 def others(kind, largest):
@@ -114,10 +114,10 @@ def main():
             chosen[table[i]] = max(chosen.get(table[i], 0), runs)
     # What every run needs first, and of that the small ones.
     order = sorted(chosen, key=lambda one: (-chosen[one], one[1], one[2:]))
-    places = [place(origin) for _, _, origin, _ in order]
+    origins = [directory_of(origin) for _, _, origin, _ in order]
     write("text", [pattern(origin, section) for _, _, origin, section in order] +
-          [f"{one}(.rodata .rodata.*)" for one in places])
-    of_libraries = [one for one in places if one.startswith("*lib") and not one.startswith("*libkgate")]
+          [f"{one}(.rodata .rodata.*)" for one in origins])
+    of_libraries = [one for one in origins if one.startswith("*lib") and not one.startswith("*libkgate")]
     write("data", [f"{one}(.data .data.*)" for one in of_libraries] + [others("data", "table.cpp.o")])
     write("bss", [f"{one}(.bss .bss.*)" for one in of_libraries] + [others("bss", "pthread_keys.o")])
     print(f"{len(chosen)} sections, {sum(one[1] for one in chosen)} bytes")

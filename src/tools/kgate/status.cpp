@@ -106,10 +106,10 @@ std::string slot_ranges(const std::vector<int>& slots) {
   return out.empty() ? "-" : out;
 }
 
-std::string participant_line(const std::string& place, const participant& who, bool inside) {
+std::string participant_line(const std::string& position, const participant& who, bool inside) {
   const std::string_view state = who.alive ? state_of(who, inside) : "dead";
   const bool remarkable = state != "running" && state != "waiting";
-  return "  " + padded(place, 5, true) + "  " + padded(std::to_string(who.process), 7, true) + "  " +
+  return "  " + padded(position, 5, true) + "  " + padded(std::to_string(who.process), 7, true) + "  " +
          padded(command_of(who) == 0 ? "-" : std::to_string(command_of(who)), 7, true) + "  " +
          padded(displayable(user_name(who.user)), 10) + "  " + padded(span_text(seconds_since(who.since_ns)), 7, true) +
          "  " + (who.weight > 1 ? "(weight " + std::to_string(who.weight) + ") " : "") + displayable(who.command) +

@@ -167,8 +167,8 @@ bool can_list(const request& options) {
   }
   const int error = errno;
   const char* const from_environment = std::getenv("KGATE_DIR");
-  const bool asked_for = !options.dir.empty() || (from_environment != nullptr && *from_environment != '\0');
-  if (error == ENOENT && !asked_for) return true;
+  const bool is_named = !options.dir.empty() || (from_environment != nullptr && *from_environment != '\0');
+  if (error == ENOENT && !is_named) return true;
   complain("cannot list " + directory + ": " + std::strerror(error));
   return false;
 }
@@ -211,13 +211,13 @@ void learn_user_names(const std::set<unsigned>& users) {
   }
   // Asking for one takes a third of a millisecond where there are many sources of users, and more where they are
   // remote: after a while numbers will do.
-  constexpr std::size_t asked_most = 100;
+  constexpr std::size_t lookups_max = 100;
   constexpr std::int64_t asking_ns = 40'000'000;
   const std::int64_t until = detail::gates::now_ns() + asking_ns;
   while (!unknown.empty() && detail::gates::now_ns() < until) {
     std::string command = "getent passwd --";
     std::map<std::string, unsigned> later;
-    while (unknown.size() > asked_most) later.insert(unknown.extract(std::prev(unknown.end())));
+    while (unknown.size() > lookups_max) later.insert(unknown.extract(std::prev(unknown.end())));
     for (const auto& [text, user] : unknown) command += " " + text;
     if (std::FILE* pipe = popen((command + " 2>/dev/null").c_str(), "re")) {
       learn(pipe);

@@ -104,9 +104,9 @@ class interruptible_wait {
   struct sigaction stop_before_ {};
 };
 
-int failed_entry(entry why, const request& options, const gate_request& asked) {
-  const std::string gate = "gate '" + asked.name + "'";
-  const std::string see = "; see `kgate status" + gate_arguments(options, asked.name) + "`";
+int failed_entry(entry why, const request& options, const gate_request& wanted) {
+  const std::string gate = "gate '" + wanted.name + "'";
+  const std::string see = "; see `kgate status" + gate_arguments(options, wanted.name) + "`";
   switch (why) {
     case entry::timed_out:
       if (!options.quiet)
@@ -116,10 +116,10 @@ int failed_entry(entry why, const request& options, const gate_request& asked) {
       complain(gate + " was removed; the command was not started");
       return exit_lost;
     case entry::damaged:
-      complain(gate + " is damaged; run `kgate doctor" + gate_arguments(options, asked.name) + "`");
+      complain(gate + " is damaged; run `kgate doctor" + gate_arguments(options, wanted.name) + "`");
       return exit_lost;
     case entry::too_heavy:
-      complain(gate + " was made smaller than --weight " + std::to_string(asked.permits()) +
+      complain(gate + " was made smaller than --weight " + std::to_string(wanted.permits()) +
                "; the command was not started");
       return exit_lost;
     case entry::lost:
@@ -136,25 +136,25 @@ int failed_entry(entry why, const request& options, const gate_request& asked) {
 
 }  // namespace
 
-void compare_with_options(const request& options, const gate_request& asked, core& gate) {
+void compare_with_options(const request& options, const gate_request& wanted, core& gate) {
   if (options.overtake < 0 && options.mode < 0 && options.group.empty()) return;
   static std::vector<std::string> compared;  // `kgate hold` opens its gate twice
-  if (std::find(compared.begin(), compared.end(), asked.name) != compared.end()) return;
-  compared.push_back(asked.name);
-  const std::string start = "gate '" + asked.name + "' exists already: ";
+  if (std::find(compared.begin(), compared.end(), wanted.name) != compared.end()) return;
+  compared.push_back(wanted.name);
+  const std::string start = "gate '" + wanted.name + "' exists already: ";
   const std::uint32_t overtakings = gate.cells().map().header.overtakings;
   if (options.overtake >= 0 && overtakings != static_cast<unsigned>(options.overtake))
     complain(start + "--overtake " + std::to_string(options.overtake) + " changes nothing, it has " +
              std::to_string(overtakings));
   if (options.mode < 0 && options.group.empty()) return;
   struct stat there {};
-  location wanted;
-  if (!location_of(options, wanted) || stat(gate.file().path().c_str(), &there) != 0) return;
+  location where;
+  if (!location_of(options, where) || stat(gate.file().path().c_str(), &there) != 0) return;
   char modes[48];
-  std::snprintf(modes, sizeof modes, "0%o changes nothing, it has 0%o", static_cast<unsigned>(wanted.mode),
+  std::snprintf(modes, sizeof modes, "0%o changes nothing, it has 0%o", static_cast<unsigned>(where.mode),
                 static_cast<unsigned>(there.st_mode & 0777));
-  if ((there.st_mode & 0777) != wanted.mode) complain(start + "mode " + modes);
-  if (!options.group.empty() && there.st_gid != wanted.group)
+  if ((there.st_mode & 0777) != where.mode) complain(start + "mode " + modes);
+  if (!options.group.empty() && there.st_gid != where.group)
     complain(start + "--group " + options.group + " changes nothing, its group is " + std::to_string(there.st_gid));
 }
 
@@ -170,21 +170,21 @@ bool has_room_in_offers(core& gate, int permits) {
 
 /// Queues up, with signals and a line on the terminal. Apart from enter(), for it takes a page of the stack.
 [[gnu::noinline]] entry enter_by_waiting(const request& options, wait_options& how, held_slot& out, word& became) {
-  queue_line line(out.asked.name);
+  queue_line line(out.wanted.name);
   if (!options.quiet && line.line.wanted()) {
     how.progress = queue_line::progress;
     how.progress_argument = &line;
   }
   mallopt(M_ARENA_MAX, 1);  // the thread that watches others needs no memory of its own, and a thousand may wait
   const interruptible_wait interruptible(out.gate, out.member);
-  return out.gate.enter(out.member, out.asked.permits(), how, became);
+  return out.gate.enter(out.member, out.wanted.permits(), how, became);
 }
 
 /// Enters the gate.
 entry enter(const request& options, std::int64_t deadline_ns, held_slot& out, word& became) {
   wait_options how;
   how.deadline_ns = deadline_ns;
-  const int permits = out.asked.permits();
+  const int permits = out.wanted.permits();
   const word now = out.gate.cells().word();
   if (deadline_ns == 0) {
     const entry result = out.gate.enter(out.member, permits, how, became);
@@ -211,15 +211,15 @@ bool was_gone_before(held_slot& one) {
 /// Takes the slots of one gate; an exit code if they cannot be had. With `again`, nothing is said and it is set instead
 /// if the gate was removed meanwhile.
 std::optional<int> acquire_once(const request& options, std::int64_t deadline_ns, held_slot& out, bool* again) {
-  const gate_request& asked = out.asked;
+  const gate_request& wanted = out.wanted;
   const auto is_gone = [&] { return again != nullptr && (*again = was_gone_before(out)); };
-  if (const int code = open_gate(options, asked, out.gate, true)) return code;
+  if (const int code = open_gate(options, wanted, out.gate, true)) return code;
   out.path = out.gate.file().path();
   const int slots = out.gate.slots();
-  if (slots == 0) return failed_entry(entry::damaged, options, asked);
-  if (asked.permits() > slots) {
-    complain("--weight " + std::to_string(asked.permits()) + " is more than the " + std::to_string(slots) +
-             " slots of gate '" + asked.name + "'");
+  if (slots == 0) return failed_entry(entry::damaged, options, wanted);
+  if (wanted.permits() > slots) {
+    complain("--weight " + std::to_string(wanted.permits()) + " is more than the " + std::to_string(slots) +
+             " slots of gate '" + wanted.name + "'");
     return exit_usage;
   }
   if (const gate_failure failure = out.gate.join(shown_command(options), out.member, false)) {
@@ -230,7 +230,7 @@ std::optional<int> acquire_once(const request& options, std::int64_t deadline_ns
   out.lock_fd = out.gate.file().locks().open_for_command();
   if (out.lock_fd < 0) {
     if (is_gone()) return exit_lost;
-    complain(system_failure("cannot open the lock files of gate '" + asked.name + "'", errno), options);
+    complain(system_failure("cannot open the lock files of gate '" + wanted.name + "'", errno), options);
     return exit_error;
   }
   const std::int64_t began = now_ns();
@@ -242,16 +242,16 @@ std::optional<int> acquire_once(const request& options, std::int64_t deadline_ns
     return exit_signal + interruptible_wait::came();
   }
   if (result == entry::removed && is_gone()) return exit_lost;
-  if (result != entry::entered) return failed_entry(result, options, asked);
+  if (result != entry::entered) return failed_entry(result, options, wanted);
   out.entered_ns = static_cast<std::uint64_t>(now_ns());
   out.waited_ns = out.entered_ns - static_cast<std::uint64_t>(began);
-  for (int left = asked.permits(); left > 0; --left) out.slots.push_back(out.gate.take_slot(out.member));
+  for (int left = wanted.permits(); left > 0; --left) out.slots.push_back(out.gate.take_slot(out.member));
   out.gate_slots = out.gate.slots();
   out.token = out.gate.take_token();
   const bool whole = std::all_of(out.slots.begin(), out.slots.end(), [](int slot) { return slot >= 0; });
   if (whole && out.token != 0) return std::nullopt;
   out.leave();
-  return failed_entry(entry::damaged, options, asked);
+  return failed_entry(entry::damaged, options, wanted);
 }
 
 /// The same, with a gate that is opened or created anew as often as it is removed in between.
@@ -261,9 +261,9 @@ std::optional<int> acquire_one(const request& options, std::int64_t deadline_ns,
     const std::optional<int> code = acquire_once(options, deadline_ns, out, tries < tries_max ? &again : nullptr);
     if (!again) return code;
     if (out.lock_fd >= 0) close(out.lock_fd);
-    const gate_request asked = out.asked;
+    const gate_request wanted = out.wanted;
     std::destroy_at(&out);  // a gate cannot be moved
-    std::construct_at(&out)->asked = asked;
+    std::construct_at(&out)->wanted = wanted;
   }
 }
 
@@ -279,10 +279,10 @@ bool has_default_size(core& gate) {
 
 /// A gate has another size than the one that is asked for, which `failure` says, or that one by default: gives it that
 /// one if nobody had asked for the other, so that it stands from now on.
-[[gnu::noinline]] gate_failure replace_default_size(const gate_request& asked, const location& where,
+[[gnu::noinline]] gate_failure replace_default_size(const gate_request& wanted, const location& where,
                                                     gate_failure failure) {
   core there;
-  gate_failure other = there.open(asked.name, 0, where);
+  gate_failure other = there.open(wanted.name, 0, where);
   if (other.code == gate_errc::not_found) return {};
   if (other) return other;
   if (there.cells().map().header.default_size == 0) return failure;
@@ -290,7 +290,7 @@ bool has_default_size(core& gate) {
   membership mine;
   other = there.join("kgate", mine);
   if (other) return there.cells().word().operation() != op::retired ? other : gate_failure{};
-  there.resize(mine, asked.slots);
+  there.resize(mine, wanted.slots);
   there.part(mine);
   return {};
 }
@@ -333,42 +333,42 @@ int refusal_code(const request& options) {
   return options.try_once ? exit_refused : exit_timed_out;
 }
 
-gate_failure open_with_size(const gate_request& asked, const location& where, core& gate) {
+gate_failure open_with_size(const gate_request& wanted, const location& where, core& gate) {
   for (int tries = 0;; ++tries) {
-    gate_failure failure = gate.open(asked.name, asked.slots, where);
-    if (!failure && has_default_size(gate)) return replace_default_size(asked, where, {});
+    gate_failure failure = gate.open(wanted.name, wanted.slots, where);
+    if (!failure && has_default_size(gate)) return replace_default_size(wanted, where, {});
     if (failure.code != gate_errc::wrong_slots || tries == tries_max) return failure;
-    failure = replace_default_size(asked, where, std::move(failure));
+    failure = replace_default_size(wanted, where, std::move(failure));
     if (failure) return failure;
   }
 }
 
-int open_gate(const request& options, const gate_request& asked, core& gate, bool for_command) {
+int open_gate(const request& options, const gate_request& wanted, core& gate, bool for_command) {
   location where;
   if (!location_of(options, where)) return exit_usage;
   where.for_command = for_command;
   where.for_exec = for_command && options.exec;
   gate_failure failure =
-      options.existing || asked.slots == 0 ? gate.open(asked.name, 0, where) : open_with_size(asked, where, gate);
-  for (int tries = 0; failure.code == gate_errc::not_found && asked.slots == 0 && !options.existing; ++tries) {
-    if (asked.permits() > 1) {
-      complain("there is no gate '" + asked.name + "', and --weight " + std::to_string(asked.permits()) +
+      options.existing || wanted.slots == 0 ? gate.open(wanted.name, 0, where) : open_with_size(wanted, where, gate);
+  for (int tries = 0; failure.code == gate_errc::not_found && wanted.slots == 0 && !options.existing; ++tries) {
+    if (wanted.permits() > 1) {
+      complain("there is no gate '" + wanted.name + "', and --weight " + std::to_string(wanted.permits()) +
                " is more than the one slot it would be created with; say how many it shall have: -k K");
       return exit_usage;
     }
     where.default_size = true;
-    failure = gate.open(asked.name, 1, where);
+    failure = gate.open(wanted.name, 1, where);
     if (failure.code != gate_errc::wrong_slots || tries == tries_max) break;
-    failure = gate.open(asked.name, 0, where);  // somebody else was faster, with a number: that gate will do
+    failure = gate.open(wanted.name, 0, where);  // somebody else was faster, with a number: that gate will do
   }
   if (failure.code == gate_errc::not_found && options.existing)
-    failure.text =
-        no_such_gate(options, asked.name) + "; create it: kgate create" + gate_arguments(options, asked.name) + " -k K";
+    failure.text = no_such_gate(options, wanted.name) + "; create it: kgate create" +
+                   gate_arguments(options, wanted.name) + " -k K";
   if (failure) {
     complain(failure, options);
     return failure.code == gate_errc::bad_name ? exit_usage : exit_error;
   }
-  compare_with_options(options, asked, gate);
+  compare_with_options(options, wanted, gate);
   return 0;
 }
 
@@ -385,7 +385,7 @@ std::optional<int> acquire_slots(const request& options, std::vector<held_slot>&
   out = std::vector<held_slot>(options.gates.size());
   for (std::size_t taken = 0; taken < order.size(); ++taken) {
     held_slot& next = out[order[taken]];
-    next.asked = options.gates[order[taken]];
+    next.wanted = options.gates[order[taken]];
     const std::optional<int> code = acquire_one(options, deadline, next);
     if (!code) continue;
     while (taken-- > 0) out[order[taken]].leave();

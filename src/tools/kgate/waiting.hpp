@@ -23,7 +23,7 @@ inline int command_of(const detail::gates::participant& who) {
 
 /// A slot of one gate, or several of it.
 struct held_slot {
-  gate_request asked;
+  gate_request wanted;
   std::string path;  ///< of the gate
   detail::gates::core gate;
   detail::gates::membership member;
@@ -44,13 +44,14 @@ struct held_slot {
 std::string shown_command(const request& options);
 
 /// Opens the gate as the options say, creating it if they allow that: 0, or an exit code and why has been said.
-int open_gate(const request& options, const gate_request& asked, detail::gates::core& gate, bool for_command = false);
+int open_gate(const request& options, const gate_request& wanted, detail::gates::core& gate, bool for_command = false);
 
 /// Opens or creates the gate with the size that is asked for, which replaces one that nobody had asked for.
-gate_failure open_with_size(const gate_request& asked, const detail::gates::location& where, detail::gates::core& gate);
+gate_failure open_with_size(const gate_request& wanted, const detail::gates::location& where,
+                            detail::gates::core& gate);
 
 /// A gate that exists keeps what it was created with: says which of the options change nothing.
-void compare_with_options(const request& options, const gate_request& asked, detail::gates::core& gate);
+void compare_with_options(const request& options, const gate_request& wanted, detail::gates::core& gate);
 
 /// Takes the slots of all gates that were named, in the order of their names, or none: then an exit code. `out` has
 /// them in the order in which they were named. Does not return if a signal ends the wait.
