@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// kgate::acquire_event: a place in the line of a semaphore as a file descriptor, for any event loop.
 ///
 /// @code

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// Coroutines in the line of a semaphore, among threads, in the same order.
 ///
 /// @code

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// kgate::cluster_gate: at most k at a time, between machines; on a ZooKeeper ensemble.
 ///
 ///     kgate::cluster_gate licences("zk://a,b,c", "simulator", 8);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// kgate::enter_event: a place in the queue of a gate as a file descriptor, for any event loop.
 ///
 /// @code

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// kgate::gate: at most k at a time, between processes; in order, each with a slot number, and nothing is lost when a
 /// process is killed, whatever it was doing.
 ///

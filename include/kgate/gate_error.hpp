@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "kgate/detail/cxx20.hpp"
+
 namespace kgate {
 
 /// Why a gate could not be opened or used.

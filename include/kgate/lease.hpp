@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// kgate::leased_gate: a gate between machines at the speed of a gate of one machine; through a lease of this host.
 ///
 ///     kgate::host_lease lease("zk://a,b,c", "licence", 8);    // one process of each host, or `kgate lease`

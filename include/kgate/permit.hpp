@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// kgate::basic_permit: permits of any kgate semaphore, handed back at the end of a block.
 
 #include <chrono>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// kgate::pool<T>: at most k objects, each lent to one borrower at a time; who
 /// finds none free waits its turn.
 ///

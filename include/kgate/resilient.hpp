@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// kgate::resilient<T, K>: a shared object that goes on working while up to K-1 threads are stalled or dead inside it.
 ///
 /// @code

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// kgate::semaphore: at most k inside, in the order they came.
 ///
 /// @code

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// kgate::slots: at most k inside, each with a number 0..k-1 of its own.
 ///
 /// @code

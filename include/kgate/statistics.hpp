@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kgate/detail/cxx20.hpp"
+
 namespace kgate {
 
 /// Counts of what happened, if anybody wants to know.

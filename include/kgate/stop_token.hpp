@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// kgate::stop_token and kgate::stop_callback: those of std, or where the standard library has none, types that nobody
 /// can request a stop of.
 

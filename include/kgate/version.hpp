@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// The version of these headers. The library of gates reports its own through the package that it is found by.
 
 #define KGATE_VERSION_MAJOR 1

@@ -3,6 +3,8 @@
 
 #include <sched.h>
 
+#include "kgate/detail/cxx20.hpp"
+
 namespace kgate {
 
 /// One pause inside a busy wait: tells the core that nothing happens here until another core writes.

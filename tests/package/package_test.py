@@ -139,6 +139,17 @@ class Package(unittest.TestCase):
             with self.subTest(header=header):
                 self.syntax(COMPILER, [header, header])
 
+    def test_below_cxx20_each_public_header_says_so_first(self):
+        for header in self.installed:
+            if header.startswith(("kgate/detail/", "kgate/algorithms/")):
+                continue
+            source = self.folder / "old.cpp"
+            source.write_text(f"#include <{header}>\n")
+            done = subprocess.run([COMPILER, "-std=c++17", "-Wfatal-errors", f"-I{self.prefix / 'include'}", "-fsyntax-only", source],
+                                  capture_output=True, text=True)
+            with self.subTest(header=header):
+                self.assertRegex(done.stderr, 'error: .?#error "kgate needs C\\+\\+20: compile with -std=c\\+\\+20')
+
     def test_all_headers_with_clang(self):
         if not shutil.which("clang++"):
             self.skipTest("no clang++")

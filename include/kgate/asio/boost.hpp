@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// Asynchronous acquire for Boost.Asio; kgate/asio/standalone.hpp is the same for standalone Asio.
 ///
 /// @code

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// An asynchronous operation of Asio that stands in the queue of a gate. Include kgate/asio/standalone_gate.hpp or
 /// kgate/asio/boost_gate.hpp.
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// An asynchronous operation of Asio that stands in the line of a semaphore. Include kgate/asio/standalone.hpp or
 /// kgate/asio/boost.hpp.
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// Asynchronous acquire for standalone Asio; kgate/asio/boost.hpp is the same for Boost.Asio.
 ///
 /// @code

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// Entering a gate between processes with standalone Asio; kgate/asio/boost_gate.hpp is the same for Boost.Asio. Link
 /// kgate::gate.
 ///

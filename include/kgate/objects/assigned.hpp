@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// A (k-1)-resilient object for N processes: an object for k processes behind k-assignment.
 ///
 /// Source       Anderson & Moir 1997, section 5

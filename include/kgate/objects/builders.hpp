@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// Which threads own a block of an object outside its names (named_object.hpp, N3).
 
 #include <atomic>

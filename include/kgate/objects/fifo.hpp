@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// A bounded first-in first-out queue, as a sequential object. Its values lie at the front of its array: taking one
 /// moves the others up, which costs no more than the copy that is made of them anyway, and so only what is in the queue
 /// is copied.

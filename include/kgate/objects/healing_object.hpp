@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// A named object whose names come back when their owners die.
 ///
 /// Source       our own: named_object.hpp with N5, behind a lock for each name that tells when its owner died

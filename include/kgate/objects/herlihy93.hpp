@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// Any small sequential object made wait-free for K processes: each changes a copy and swings one word to it, and
 /// carries out on its copy what the others have announced.
 ///

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// A sequential object for one process at a time: what lies behind a lock, and behind 1-assignment, where no copy need
 /// be made.
 ///

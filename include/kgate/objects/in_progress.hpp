@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kgate/detail/contracts.hpp"
+#include "kgate/detail/cxx20.hpp"
 
 namespace kgate::detail {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// Where the texts of this room have their words: those that many read, and those that belong to one owner.
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// The ordinary way to share a sequential object: behind a lock. The peers of kgate::resilient; who stops inside stops
 /// everybody.
 

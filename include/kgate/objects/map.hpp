@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// A small map of fixed capacity, as a sequential object: its entries lie in an array ordered by key. A key that
 /// is no number (NaN) is a key like any other, behind all numbers.
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// Herlihy's construction for any number of processes: at most K of them inside under names, which the object can give
 /// out itself, and a first try outside for those who own a block.
 ///

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// A bounded priority queue, as a sequential object: a binary heap in an array, as in Herlihy 1993 and so in the
 /// experiments of Anderson & Moir 1997. A value that is no number (NaN) comes after all numbers.
 

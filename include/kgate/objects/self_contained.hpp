@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// Whether a value means the same wherever and whenever it is read, as far as the compiler can tell.
 ///
 /// An operation may be carried out by another thread or process, after the caller's arguments are gone; so may a state

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// What the constructions of this room make concurrent: a sequential object, that is a trivially copyable state, one
 /// type that holds any of its operations, and a function that carries one out.
 ///

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// Waiting for something that others free in one instruction, without order, in memory that processes may share.
 
 #include <algorithm>

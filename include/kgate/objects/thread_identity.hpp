@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// Which thread this is: a number that no other thread of any process has while this one lives.
 
 #include <pthread.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 namespace kgate {
 
 /// Whether an object of this type may be made in memory that several processes map, wherever each maps it, and be used

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// What the texts of this room have in common: the word that says which version of an object is current, where the
 /// words of a version lie, and a version copied.
 

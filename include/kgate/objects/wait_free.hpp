@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// kgate::wait_free<T, K>: a sequential object (objects/sequential.hpp) for K threads that never wait for each other.
 
 #include "kgate/detail/machines/native.hpp"

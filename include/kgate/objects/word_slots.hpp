@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kgate/detail/cxx20.hpp"
+
 /// kgate::word_slots: k-assignment in words of bits, for at most 64 slots or any number, in memory that processes may
 /// share.
 
