@@ -22,9 +22,9 @@ def train(name: str, device: int) -> None:
 
 def main() -> None:
     name, devices = sys.argv[1], int(sys.argv[2])
-    with kgate.Gate("gpu", devices).enter(timeout=600) as permit:
-        os.environ["CUDA_VISIBLE_DEVICES"] = str(permit.slot)
-        train(name, permit.slot)
+    with kgate.Gate("gpu", devices).enter(timeout=600) as slot:
+        os.environ["CUDA_VISIBLE_DEVICES"] = str(slot)
+        train(name, slot.slot)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #include "c/border.hpp"
 
 #include <array>
+#include <cstdarg>
 #include <cstdio>
 #include <memory>
 #include <new>
@@ -58,6 +59,13 @@ int failed(kgate_result code, const char* text) noexcept {
   std::snprintf(last_error.data(), last_error.size(), "%s", text);
   return code;
 }
+int failed_with(kgate_result code, const char* format, ...) noexcept {
+  std::va_list values;
+  va_start(values, format);
+  std::vsnprintf(last_error.data(), last_error.size(), format, values);
+  va_end(values);
+  return code;
+}
 int failed(kgate_result code) noexcept { return failed(code, kgate_result_text(code)); }
 
 int caught() noexcept {
@@ -76,6 +84,16 @@ int caught() noexcept {
   } catch (...) {
     return failed(KGATE_SYSTEM);
   }
+}
+
+within::within(std::int64_t nanoseconds) noexcept {
+  const double seconds = static_cast<double>(nanoseconds) * 1e-9;
+  if (nanoseconds <= 0)
+    std::snprintf(text_.data(), text_.size(), " now");
+  else if (seconds < 1)
+    std::snprintf(text_.data(), text_.size(), " within %g ms", seconds * 1e3);
+  else
+    std::snprintf(text_.data(), text_.size(), " within %g s", seconds);
 }
 
 }  // namespace kgate::c

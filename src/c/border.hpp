@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -45,6 +46,7 @@ namespace kgate::c {
 /// Keeps the sentence of this thread's last failure.
 int failed(kgate_result code, const char* text) noexcept;
 int failed(kgate_result code) noexcept;
+[[gnu::format(printf, 2, 3)]] int failed_with(kgate_result code, const char* format, ...) noexcept;
 /// The code of the exception in flight, with its sentence kept.
 int caught() noexcept;
 
@@ -75,10 +77,17 @@ static_assert(std::chrono::nanoseconds::max().count() == KGATE_FOREVER);
 inline std::stop_token token_of(const kgate_stop* stop) noexcept {
   return stop == nullptr ? std::stop_token() : stop->source.get_token();
 }
-/// Why a wait within limits took nothing.
-inline int gave_up(const kgate_stop* stop) noexcept {
-  return stop != nullptr && stop->source.stop_requested() ? failed(KGATE_STOPPED) : failed(KGATE_TIMED_OUT);
-}
+inline bool stop_requested(const kgate_stop* stop) noexcept { return stop != nullptr && stop->source.stop_requested(); }
+
+/// How long somebody waited, in a sentence about it: " within 1.5 s", or " now".
+class within {
+ public:
+  explicit within(std::int64_t nanoseconds) noexcept;
+  const char* text() const noexcept { return text_.data(); }
+
+ private:
+  std::array<char, 32> text_{};
+};
 
 /// Cancels an event (acquire_event, event_entry) when told to, also by a stop object, and remembers it. The last member
 /// of a wait.
@@ -90,8 +99,7 @@ class canceller {
     cancelled_.store(true);
     event_->cancel();
   }
-  /// Why the wait took nothing.
-  int gave_up() const noexcept { return failed(cancelled_.load() ? KGATE_STOPPED : KGATE_TIMED_OUT); }
+  bool cancelled() const noexcept { return cancelled_.load(); }
 
  private:
   struct call {

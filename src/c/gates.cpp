@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <string>
@@ -20,9 +23,11 @@ using namespace kgate::c;
 
 struct kgate_gate {
   kgate::gate gate;
+  std::shared_ptr<const std::string> name;  ///< as `kgate status` takes it: a gate's, and its directory's if given
 };
 struct kgate_member {
   kgate::gate::member member;
+  std::shared_ptr<const std::string> gate_name;
   pid_t process = getpid();    ///< that joined
   kgate_wait* wait = nullptr;  ///< its own, if it has begun one
 };
@@ -42,6 +47,25 @@ bool is_outside(const kgate_member* member) {
   return member != nullptr && member->wait == nullptr && !member->member.inside();
 }
 
+/// What a member is told that did not get inside: where, how long it waited, what to do next.
+int not_in_time(const kgate_member& member, int weight, std::int64_t nanoseconds) {
+  const std::string& named = *member.gate_name;  // the name, and behind a space the directory
+  const int length = static_cast<int>(std::min(named.find(' '), named.size()));
+  std::array<char, 32> slots{"no slot"};
+  if (weight > 1) std::snprintf(slots.data(), slots.size(), "no %d slots at once", weight);
+  return failed_with(KGATE_TIMED_OUT, "gate '%.*s': %s%s; wait longer, or see who is inside: kgate status -n %s",
+                     length, named.c_str(), slots.data(), within(nanoseconds).text(), named.c_str());
+}
+
+/// A gate's name as `kgate status -n` takes it.
+std::string name_for_status(const char* name, const kgate::gate_options& options) {
+  const char* const from_environment = std::getenv("KGATE_DIR");
+  const std::string directory = !options.directory.empty()    ? options.directory
+                                : from_environment != nullptr ? from_environment
+                                                              : "";
+  return directory.empty() ? name : std::string(name) + " -d " + directory;
+}
+
 /// A wait for a gate.
 class entering final : public kgate_wait {
  public:
@@ -49,6 +73,8 @@ class entering final : public kgate_wait {
 
   entering(kgate_member& member, int weight, std::int64_t nanoseconds, const kgate_stop* stop, deaths how)
       : member_(member),
+        weight_(weight),
+        nanoseconds_(nanoseconds),
         entry_(member.member, weight, std::chrono::nanoseconds(nanoseconds), how),
         canceller_(entry_, stop) {
     member.wait = this;
@@ -58,10 +84,15 @@ class entering final : public kgate_wait {
   bool ended() const noexcept override { return entry_.ended(); }
   void cancel() noexcept override { canceller_.cancel(); }
   void attend() noexcept override { entry_.attend(); }
-  int finish() override { return entry_.finish() ? KGATE_OK : canceller_.gave_up(); }
+  int finish() override {
+    if (entry_.finish()) return KGATE_OK;
+    return canceller_.cancelled() ? failed(KGATE_STOPPED) : not_in_time(member_, weight_, nanoseconds_);
+  }
 
  private:
   kgate_member& member_;
+  int weight_;
+  std::int64_t nanoseconds_;
   kgate::detail::gates::event_entry entry_;
   canceller<kgate::detail::gates::event_entry> canceller_;
 };
@@ -73,7 +104,7 @@ int begin(kgate_member* member, int weight, std::int64_t nanoseconds, const kgat
   if (!is_outside(member)) return wrong_side(member);
   return guarded([&]() -> int {
     if (member->member.try_enter(weight)) return KGATE_OK;
-    if (nanoseconds <= 0) return failed(KGATE_TIMED_OUT);
+    if (nanoseconds <= 0) return not_in_time(*member, weight, nanoseconds);
     *wait = new entering(*member, weight, nanoseconds, stop, how);
     return KGATE_WAITING;
   });
@@ -130,7 +161,8 @@ int kgate_gate_open(kgate_gate** gate, const char* name, int slots, const kgate_
   return guarded([&] {
     const kgate::gate_options wanted = options_of(options);
     if (const char* const wrong = unfit(wanted, options)) return failed(KGATE_INVALID, wrong);
-    *gate = new kgate_gate{kgate::gate(name, slots, wanted)};
+    auto shown = std::make_shared<const std::string>(name_for_status(name, wanted));
+    *gate = new kgate_gate{kgate::gate(name, slots, wanted), std::move(shown)};
     return static_cast<int>(KGATE_OK);
   });
 }
@@ -161,7 +193,7 @@ void kgate_guard_against_truncation(void) { kgate::gate::guard_against_truncatio
 int kgate_gate_join(kgate_gate* gate, kgate_member** member) {
   if (gate == nullptr || member == nullptr) return failed(KGATE_INVALID);
   return guarded([&] {
-    *member = new kgate_member{.member = gate->gate.join()};
+    *member = new kgate_member{.member = gate->gate.join(), .gate_name = gate->name};
     return KGATE_OK;
   });
 }
@@ -180,10 +212,11 @@ int kgate_enter_within(kgate_member* member, int weight, int64_t nanoseconds, kg
       return KGATE_OK;
     }
     if (m.try_enter(weight)) return KGATE_OK;
-    if (nanoseconds <= 0) return failed(KGATE_TIMED_OUT);
+    if (nanoseconds <= 0) return not_in_time(*member, weight, nanoseconds);
     const bool got = stop == nullptr ? m.try_enter_for(std::chrono::nanoseconds(nanoseconds), weight)
                                      : m.try_enter_for(token_of(stop), std::chrono::nanoseconds(nanoseconds), weight);
-    return got ? KGATE_OK : gave_up(stop);
+    if (got) return KGATE_OK;
+    return stop_requested(stop) ? failed(KGATE_STOPPED) : not_in_time(*member, weight, nanoseconds);
   });
 }
 int kgate_enter_begin(kgate_member* member, int weight, int64_t nanoseconds, kgate_stop* stop, kgate_wait** wait) {

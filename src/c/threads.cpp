@@ -30,17 +30,41 @@ int no_such_number(const char* what, std::ptrdiff_t max, std::ptrdiff_t k) {
   return failed(KGATE_INVALID, text.data());
 }
 
+/// Why a wait took nothing, if neither closing nor a weight explains it: how long it was, and how things stand.
+int not_in_time(const kgate_semaphore& s, std::ptrdiff_t permits, std::int64_t nanoseconds) {
+  return failed_with(
+      KGATE_TIMED_OUT,
+      "semaphore: %td permit%s not free%s (%td of %td free, %td waiting); wait longer, or see who holds them", permits,
+      permits == 1 ? "" : "s", within(nanoseconds).text(), s.permits.available(), s.permits.permits(),
+      s.permits.waiters());
+}
+int not_in_time(const kgate_slots& s, std::int64_t nanoseconds) {
+  return failed_with(KGATE_TIMED_OUT,
+                     "slots: none free%s (%td of %td free, %td waiting); wait longer, or see who holds them",
+                     within(nanoseconds).text(), s.slots.available(), s.slots.size(), s.slots.waiters());
+}
+
 /// A wait for permits.
 class acquiring final : public kgate_wait {
  public:
   acquiring(kgate_semaphore& semaphore, std::ptrdiff_t permits, std::int64_t nanoseconds, const kgate_stop* stop)
-      : event_(semaphore.permits, std::chrono::nanoseconds(nanoseconds), permits), canceller_(event_, stop) {}
+      : semaphore_(semaphore),
+        permits_(permits),
+        nanoseconds_(nanoseconds),
+        event_(semaphore.permits, std::chrono::nanoseconds(nanoseconds), permits),
+        canceller_(event_, stop) {}
   int descriptor() const noexcept override { return event_.descriptor(); }
   bool ended() const noexcept override { return event_.ended(); }
   void cancel() noexcept override { canceller_.cancel(); }
-  int finish() override { return event_.take().forget() > 0 ? KGATE_OK : canceller_.gave_up(); }
+  int finish() override {
+    if (event_.take().forget() > 0) return KGATE_OK;
+    return canceller_.cancelled() ? failed(KGATE_STOPPED) : not_in_time(semaphore_, permits_, nanoseconds_);
+  }
 
  private:
+  const kgate_semaphore& semaphore_;
+  std::ptrdiff_t permits_;
+  std::int64_t nanoseconds_;
   kgate::acquire_event event_;
   canceller<kgate::acquire_event> canceller_;
 };
@@ -49,28 +73,38 @@ class acquiring final : public kgate_wait {
 class taking_slot final : public kgate_wait {
  public:
   taking_slot(kgate_slots& slots, std::ptrdiff_t& slot, std::int64_t nanoseconds, const kgate_stop* stop)
-      : slot_(slot), event_(slots.slots, std::chrono::nanoseconds(nanoseconds)), canceller_(event_, stop) {}
+      : slots_(slots),
+        slot_(slot),
+        nanoseconds_(nanoseconds),
+        event_(slots.slots, std::chrono::nanoseconds(nanoseconds)),
+        canceller_(event_, stop) {}
   int descriptor() const noexcept override { return event_.descriptor(); }
   bool ended() const noexcept override { return event_.ended(); }
   void cancel() noexcept override { canceller_.cancel(); }
   int finish() override {
     kgate::slot got = event_.take();
-    if (!got) return canceller_.gave_up();
+    if (!got) return canceller_.cancelled() ? failed(KGATE_STOPPED) : not_in_time(slots_, nanoseconds_);
     slot_ = got.forget();
     return KGATE_OK;
   }
 
  private:
+  const kgate_slots& slots_;
   std::ptrdiff_t& slot_;
+  std::int64_t nanoseconds_;
   kgate::slot_event event_;
   canceller<kgate::slot_event> canceller_;
 };
 
-/// Why the semaphore let nobody in within the limits.
-int refusal(const kgate_semaphore& s, std::ptrdiff_t permits, const kgate_stop* stop) {
+/// Why the semaphore gave nothing within the limits.
+int refusal(const kgate_semaphore& s, std::ptrdiff_t permits, std::int64_t nanoseconds, const kgate_stop* stop) {
   if (s.permits.closed()) return failed(KGATE_CLOSED);
   if (permits > s.permits.permits()) return failed(KGATE_TOO_HEAVY);
-  return gave_up(stop);
+  return stop_requested(stop) ? failed(KGATE_STOPPED) : not_in_time(s, permits, nanoseconds);
+}
+int refusal(const kgate_slots& s, std::int64_t nanoseconds, const kgate_stop* stop) {
+  if (s.slots.closed()) return failed(KGATE_CLOSED);
+  return stop_requested(stop) ? failed(KGATE_STOPPED) : not_in_time(s, nanoseconds);
 }
 
 }  // namespace
@@ -99,7 +133,7 @@ int kgate_acquire_within(kgate_semaphore* semaphore, ptrdiff_t permits, int64_t 
   return guarded([&]() -> int {
     const bool got = nanoseconds > 0 &&
                      semaphore->permits.try_acquire_for(token_of(stop), std::chrono::nanoseconds(nanoseconds), permits);
-    return got ? KGATE_OK : refusal(*semaphore, permits, stop);
+    return got ? KGATE_OK : refusal(*semaphore, permits, nanoseconds, stop);
   });
 }
 int kgate_acquire_begin(kgate_semaphore* semaphore, ptrdiff_t permits, int64_t nanoseconds, kgate_stop* stop,
@@ -108,7 +142,7 @@ int kgate_acquire_begin(kgate_semaphore* semaphore, ptrdiff_t permits, int64_t n
   *wait = nullptr;
   if (semaphore->permits.try_acquire(permits)) return KGATE_OK;
   return guarded([&]() -> int {
-    if (nanoseconds <= 0) return refusal(*semaphore, permits, stop);
+    if (nanoseconds <= 0) return refusal(*semaphore, permits, nanoseconds, stop);
     *wait = new acquiring(*semaphore, permits, nanoseconds, stop);
     return KGATE_WAITING;
   });
@@ -163,7 +197,7 @@ int kgate_slots_acquire_within(kgate_slots* slots, ptrdiff_t* slot, int64_t nano
     const std::optional<std::ptrdiff_t> got =
         nanoseconds <= 0 ? slots->slots.try_acquire()
                          : slots->slots.try_acquire_for(token_of(stop), std::chrono::nanoseconds(nanoseconds));
-    if (!got) return slots->slots.closed() ? failed(KGATE_CLOSED) : gave_up(stop);
+    if (!got) return refusal(*slots, nanoseconds, stop);
     *slot = *got;
     return KGATE_OK;
   });
@@ -177,7 +211,7 @@ int kgate_slots_acquire_begin(kgate_slots* slots, ptrdiff_t* slot, int64_t nanos
       *slot = *got;
       return KGATE_OK;
     }
-    if (nanoseconds <= 0) return slots->slots.closed() ? failed(KGATE_CLOSED) : gave_up(stop);
+    if (nanoseconds <= 0) return refusal(*slots, nanoseconds, stop);
     *wait = new taking_slot(*slots, *slot, nanoseconds, stop);
     return KGATE_WAITING;
   });

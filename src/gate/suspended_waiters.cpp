@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <ctime>
+#include <new>
 
 #include "kgate/detail/waiting/futex.hpp"
 
@@ -60,7 +62,11 @@ bool bell_listener::has_room() {
 
 int bell_listener::add(suspended_waiter& w, suspended_waiter*& to_resume) {
   const std::lock_guard guard(mutex_);
-  waiters_.reserve(waiters_max);
+  try {
+    waiters_.reserve(waiters_max);
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
+  }
   if (const int error = start()) return error;
   w.home.store(this);
   waiters_.push_back(&w);
@@ -146,7 +152,11 @@ int suspended_waiters::add(suspended_waiter& w) {
   {
     const std::lock_guard guard(mutex_);
     auto free = std::find_if(threads_.begin(), threads_.end(), [](const auto& t) { return t->has_room(); });
-    if (free == threads_.end()) free = threads_.insert(free, std::make_unique<bell_listener>(gate_));
+    try {
+      if (free == threads_.end()) free = threads_.insert(free, std::make_unique<bell_listener>(gate_));
+    } catch (const std::bad_alloc&) {
+      return ENOMEM;
+    }
     error = (*free)->add(w, to_resume);
   }
   resume_all(to_resume);

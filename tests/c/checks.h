@@ -26,6 +26,7 @@
     }                                                                                                      \
   } while (0)
 #define OK(call) CHECK((call) == KGATE_OK)
+#define SAYS(text) CHECK(strstr(kgate_last_error(), (text)) != NULL)
 
 static const int64_t millisecond = 1000000;
 

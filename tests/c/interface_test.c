@@ -33,7 +33,12 @@ static void gate_life(void) {
   CHECK(kgate_enter_within(c, 1, 0, NULL) == KGATE_TIMED_OUT);
   CHECK(kgate_enter_within(c, 1, -1, NULL) == KGATE_TIMED_OUT &&
         kgate_enter_within(c, 1, INT64_MIN, NULL) == KGATE_TIMED_OUT);
+  SAYS("': no slot now; ");
   CHECK(kgate_enter_within(c, 1, 2 * millisecond, NULL) == KGATE_TIMED_OUT);
+  SAYS("': no slot within 2 ms; wait longer, or see who is inside: kgate status -n ");
+  SAYS(getenv("KGATE_DIR"));
+  CHECK(kgate_enter_within(c, 2, 0, NULL) == KGATE_TIMED_OUT);
+  SAYS("': no 2 slots at once now; ");
   CHECK(kgate_gate_remove(gate, 0) == KGATE_IN_USE);
 
   kgate_status* status = NULL;
@@ -181,7 +186,9 @@ static void semaphore_life(void) {
   OK(kgate_acquire(s, 2));
   CHECK(kgate_acquire_within(s, 2, 0, NULL) == KGATE_TIMED_OUT);
   CHECK(kgate_acquire_within(s, 2, -5, NULL) == KGATE_TIMED_OUT);
+  SAYS("semaphore: 2 permits not free now (1 of 3 free, 0 waiting); wait longer");
   CHECK(kgate_acquire_within(s, 2, millisecond, NULL) == KGATE_TIMED_OUT);
+  SAYS("semaphore: 2 permits not free within 1 ms (");
   OK(kgate_release(s, 2));
   OK(kgate_release(s, 0));
   CHECK(kgate_release(s, -1) == KGATE_INVALID && kgate_release(NULL, 1) == KGATE_INVALID);
@@ -213,6 +220,7 @@ static void slots_life(void) {
   CHECK(a != b && a + b == 1);
   CHECK(kgate_slots_acquire_within(s, &c, -3, NULL) == KGATE_TIMED_OUT && c == -1);
   CHECK(kgate_slots_acquire_within(s, &c, millisecond, NULL) == KGATE_TIMED_OUT && c == -1);
+  SAYS("slots: none free within 1 ms (0 of 2 free, 0 waiting); wait longer");
   CHECK(kgate_slots_release(s, 2) == KGATE_INVALID && kgate_slots_release(NULL, 0) == KGATE_INVALID);
   OK(kgate_slots_release(s, a));
   kgate_slots_close(s);
@@ -330,6 +338,7 @@ static void gate_waits_without_a_thread(void) {
 
   CHECK(kgate_enter_begin(c, 1, 10 * millisecond, NULL, &wait) == KGATE_WAITING);
   CHECK(readable(wait, 20000) && kgate_wait_finish(wait) == KGATE_TIMED_OUT);
+  SAYS("gate 'unblocked': no slot within 10 ms; ");
   CHECK(kgate_enter_begin(c, 1, KGATE_FOREVER, NULL, &wait) == KGATE_WAITING);
   kgate_wait_cancel(wait);
   CHECK(readable(wait, 0) && kgate_wait_finish(wait) == KGATE_STOPPED);
@@ -394,6 +403,7 @@ static void threads_wait_without_a_thread(void) {
   OK(kgate_wait_finish(wait));
   CHECK(kgate_acquire_begin(semaphore, 1, 10 * millisecond, NULL, &wait) == KGATE_WAITING);
   CHECK(readable(wait, 20000) && kgate_wait_finish(wait) == KGATE_TIMED_OUT);
+  SAYS("semaphore: 1 permit not free within 10 ms (0 of 2 free, 0 waiting)");
   kgate_stop* stop = NULL;
   OK(kgate_stop_create(&stop));
   CHECK(kgate_acquire_begin(semaphore, 1, 3600 * 1000 * millisecond, stop, &wait) == KGATE_WAITING);
@@ -422,6 +432,7 @@ static void threads_wait_without_a_thread(void) {
   CHECK(kgate_slots_acquire_begin(slots, &second, 0, NULL, &wait) == KGATE_TIMED_OUT);
   CHECK(kgate_slots_acquire_begin(slots, &second, 10 * millisecond, NULL, &wait) == KGATE_WAITING);
   CHECK(readable(wait, 20000) && kgate_wait_finish(wait) == KGATE_TIMED_OUT && second == -1);
+  SAYS("slots: none free within 10 ms (0 of 1 free, 0 waiting)");
   CHECK(kgate_slots_acquire_begin(slots, &second, KGATE_FOREVER, NULL, &wait) == KGATE_WAITING);
   OK(kgate_slots_release(slots, first));
   CHECK(readable(wait, 0));

@@ -67,10 +67,13 @@ class Gates(unittest.IsolatedAsyncioTestCase):
         async with g.enter_async() as slot, g.enter_async(timeout=60) as other:
             self.assertEqual({int(slot), int(other)}, {0, 1})
             self.assertEqual(g.status().free, 0)
-            with self.assertRaises(TimeoutError):
-                await g.enter_async(timeout=0)
-            with self.assertRaisesRegex(TimeoutError, "^not in the time given$"):
-                await g.enter_async(timeout=0.01)
+            for timeout, weight in ((0, 1), (0.01, 1), (0.0125, 2)):  # in the same words as without asyncio
+                with self.assertRaises(TimeoutError) as late:
+                    await g.enter_async(weight, timeout)
+                with self.assertRaises(TimeoutError) as other_way:
+                    g.enter(weight, timeout)
+                self.assertEqual(str(late.exception), str(other_way.exception))
+                self.assertIn("gate 'simple': no ", str(late.exception))
             with self.assertRaises(TimeoutError):
                 await asyncio.wait_for(g.enter_async().__aenter__(), 0.01)
         permit = await g.enter_async(2)
@@ -279,7 +282,7 @@ class Semaphores(unittest.IsolatedAsyncioTestCase):
         s = kgate.Semaphore(2)
         async with s, s.acquire_async():
             self.assertEqual(s.available, 0)
-            with self.assertRaises(TimeoutError):
+            with self.assertRaisesRegex(TimeoutError, r"^semaphore: 1 permit not free within 10 ms \(0 of 2 free, 0 waiting\); wait longer, "):
                 await s.acquire_async(timeout=0.01)
             with self.assertRaises(TimeoutError):
                 await s.acquire_async(timeout=0)

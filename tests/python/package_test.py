@@ -94,6 +94,50 @@ class Gates(unittest.TestCase):
             with self.assertRaises(ValueError):
                 use()
 
+    def test_a_permit_is_its_slot_where_a_number_can_stand(self):
+        g = gate("number", 3)
+        first = g.enter()
+        self.assertEqual(first, 0)
+        slot = g.enter()
+        self.assertTrue(slot == 1 and 1 == slot and slot != 0 and not slot == 0 and slot == 1.0 and slot != "1" and slot is not None)
+        self.assertTrue(slot < 2 and slot > 0 and 1 <= slot and slot >= 1 and not 0 > slot)
+        self.assertTrue(first)  # also with slot 0: `if permit := gate.try_enter()`
+        self.assertEqual((f"{slot}", f"{slot:02d}", "%d" % slot, str(slot), f"{slot:>3}"), ("1", "01", "1", "1", "  1"))
+        self.assertEqual(({0: "a", 1: "b"}[slot], ["a", "b"][slot], slot in (0, 1), hash(slot)), ("b", "b", True, hash(1)))
+        self.assertEqual((7000 + slot, slot + 1, 5 - slot, slot * 4, slot // 2, 3 % (slot + 1), 1 << slot, slot >> 1, slot / 2, float(slot)),
+                         (7001, 2, 4, 4, 0, 1, 2, 0, 0.5, 1.0))
+        self.assertEqual((divmod(7, slot), divmod(slot, 2), slot + first, list(range(4))[slot:]), ((7, 0), (0, 1), 1, [1, 2, 3]))
+        for wrong in (lambda: slot + "a", lambda: slot < "a", lambda: slot < first, lambda: slot // first, lambda: pickle.dumps(slot)):
+            with self.assertRaises((TypeError, ZeroDivisionError)):
+                wrong()
+        # Permits are equal to themselves alone, and can be kept in sets, also after their end.
+        with gate("number-too", 2).enter() as other:
+            self.assertTrue(other == 0 and first == 0 and other != first and first == first)
+            kept = {first, other}
+            self.assertEqual(len(kept), 2)
+        slot.release()
+        self.assertIn(first, kept)
+        self.assertIn(other, kept)
+        self.assertTrue(slot == 1 and hash(slot) == hash(1))
+        for use in (lambda: slot < 2, lambda: slot + 1, lambda: f"{slot}", lambda: [0, 1][slot]):
+            with self.assertRaisesRegex(ValueError, "released"):
+                use()
+        never = g.enter()
+        never.release()  # its slot was never requested
+        self.assertFalse(never == 0 or never == 1 or never == 2)
+        self.assertIn(never, {never})
+
+    def test_who_is_late_is_told_where_and_what_to_do(self):
+        g = gate("late", 2)
+        with g.enter():
+            for weight, timeout, text in ((1, 0, "no slot now"), (1, 0.02, "no slot within 20 ms"), (2, 0.0015, "no 2 slots at once within 1.5 ms")):
+                with g.enter(), self.assertRaises(TimeoutError) as late:
+                    g.enter(weight, timeout)
+                self.assertEqual(str(late.exception),
+                                 f"gate 'late': {text}; wait longer, or see who is inside: kgate status -n late -d {FOLDER}")
+        command = str(late.exception).rpartition("kgate ")[2].split()
+        self.assertIn("late", subprocess.run([TOOL, *command], check=True, capture_output=True, text=True).stdout)
+
     def test_an_exception_leaves(self):
         g = gate("exception", 1)
         with self.assertRaises(KeyError), g.enter():
@@ -182,7 +226,7 @@ class Gates(unittest.TestCase):
         with g.enter(timeout=float("inf")), self.assertRaises(TimeoutError):
             g.enter(timeout=-5)
         g.resize(2)
-        self.assertEqual(gate("errors", 7).slots, 2)  # resized: what it was created with is no longer asked
+        self.assertEqual(gate("errors", 7).slots, 2)  # resized: what it was created with no longer matters
 
     def test_what_is_not_checked_elsewhere_is_checked_here(self):
         for name in ("nu\0other", "\ud800", "\u00fc"):
@@ -500,7 +544,7 @@ class Signals(unittest.TestCase):
             self.assertEqual(g.status().waiters, ())
 
     def test_a_signal_at_any_moment_ends_a_wait(self):
-        """Also one that comes between looking for signals and sleeping."""
+        """Also one that comes between the check for signals and the sleep."""
         g, s = gate("any-moment", 1), kgate.Semaphore(1)
         s.acquire()
 

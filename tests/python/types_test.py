@@ -19,6 +19,8 @@ def train(device: int) -> float:
 
 with kgate.Gate("gpu", 4).enter(timeout=60) as slot:
     reveal: float = train(int(slot))
+    device: str = ["a", "b", "c", "d"][slot] if slot == 0 or slot < 4 else {0: "a"}.get(slot.slot, f"{slot:02d}")
+    port: int = 7000 + slot * 2 + (1 << slot)
 status: kgate.Status = kgate.Gate("gpu").status()
 processes: list[int] = [p.process for p in status.holders + status.waiters]
 maybe: kgate.Permit | None = kgate.Gate("gpu").try_enter(weight=2)

@@ -5,7 +5,7 @@ them is killed.
     import kgate
 
     with kgate.Gate("gpu", 4).enter(timeout=60) as slot:   # one of four, among all processes of this user
-        train(device=int(slot))
+        train(device=f"cuda:{slot}")
 
 A Gate is shared by processes and survives kill -9 of any of them; a Semaphore is for the threads of one process. Both serve
 those who wait in the order they came.
@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any, Callable, ParamSpec, TypeVar
 
 from . import _native
-from ._asyncio import Entering, Lines, Pending
+from ._asyncio import Entering, Pending, TaskQueues
 from ._native import Permit, guard_against_truncation
 
 __all__ = ["Gate", "Permit", "Semaphore", "Status", "Participant", "limit", "Error", "Closed", "TooHeavy", "BadName", "BadSlots",
@@ -222,17 +222,22 @@ class Gate(_native.Gate):
 
     def enter_async(self, weight: int = 1, timeout: float | None = None) -> Entering[Permit]:
         """For asyncio: `async with gate.enter_async() as slot`, or `permit = await gate.enter_async()`. TimeoutError if not in time;
-        a task that is cancelled gives its place back. The tasks of a loop stand in one line, in the order they came, and its first
-        in the queue of the gate."""
-        return Entering(self._lines, _at_least_one(weight, "weight"), timeout, lambda permit: permit.release())
+        a task that is cancelled leaves the queue. The tasks of a loop have a queue of their own, in the order they came, and its first
+        is in the queue of the gate."""
+        return Entering(self._queues, _at_least_one(weight, "weight"), timeout, lambda permit: permit.release())
 
     @functools.cached_property
-    def _lines(self) -> Lines[Permit]:
-        return Lines(self._begin_async, lambda permit, _: permit.release())
+    def _queues(self) -> TaskQueues[Permit]:
+        return TaskQueues(self._begin_async, lambda permit, _: permit.release(), self._too_late)
 
     def _begin_async(self, weight: int) -> tuple[Permit, None] | tuple[None, Pending[Permit]]:
         got = self._begin(weight)
         return (got, None) if isinstance(got, Permit) else (None, got)
+
+    def _too_late(self, weight: int, seconds: float) -> TimeoutError:
+        """In the words of the compiled part."""
+        where = "" if self.directory is None else f" -d {self.directory}"
+        return _gate_too_late(self.name, weight, seconds, f"-n {self.name}{where}")
 
     def status(self) -> Status:
         """Who is inside and who waits, after healing dead members."""
@@ -260,7 +265,7 @@ class Gate(_native.Gate):
         return f"kgate.Gate({self.name!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = {name: value for name, value in self.__dict__.items() if name != "_lines"}
+        kept = {name: value for name, value in self.__dict__.items() if name != "_queues"}
         return _reopened, (type(self), self.name, self.directory, self._command), kept or None
 
 
@@ -270,22 +275,38 @@ class Semaphore(_native.Semaphore):
 
     def acquire_async(self, permits: int = 1, timeout: float | None = None) -> Entering[bool]:
         """For asyncio: `async with semaphore.acquire_async(2)` hands back at the end; after `await semaphore.acquire_async()` it is
-        for release() to do. TimeoutError if not in time. The tasks of a loop stand in one line, and its first in that of the threads."""
-        return Entering(self._lines, _at_least_one(permits, "permits"), timeout, lambda _: self.release(permits))
+        for release() to do. TimeoutError if not in time. The tasks of a loop have a queue of their own, and its first is in that of the threads."""
+        return Entering(self._queues, _at_least_one(permits, "permits"), timeout, lambda _: self.release(permits))
 
     @functools.cached_property
-    def _lines(self) -> Lines[bool]:
-        return Lines(self._begin_async, lambda _, permits: self.release(permits))
+    def _queues(self) -> TaskQueues[bool]:
+        return TaskQueues(self._begin_async, lambda _, permits: self.release(permits), self._too_late)
 
     def _begin_async(self, permits: int) -> tuple[bool, None] | tuple[None, Pending[bool]]:
         got = self._begin(permits)
         return (got, None) if isinstance(got, bool) else (None, got)
+
+    def _too_late(self, permits: int, seconds: float) -> TimeoutError:
+        return TimeoutError(f"semaphore: {permits} permit{'s' * (permits != 1)} not free{_within(seconds)} ({self.available} of {self.permits} "
+                            f"free, {self.waiters} waiting); wait longer, or see who holds them")
 
     async def __aenter__(self) -> bool:
         return await self.acquire_async()
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.release()
+
+
+def _within(seconds: float) -> str:
+    if seconds <= 0:
+        return " now"
+    return f" within {seconds:g} s" if seconds >= 1 else f" within {seconds * 1000:g} ms"
+
+
+def _gate_too_late(name: str, weight: int, seconds: float, status: str) -> TimeoutError:
+    """What one is told that did not get inside; `status` are the options with which `kgate status` shows the gate."""
+    slots = "no slot" if weight == 1 else f"no {weight} slots at once"
+    return TimeoutError(f"gate '{name}': {slots}{_within(seconds)}; wait longer, or see who is inside: kgate status {status}")
 
 
 def _slots(number: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import operator
 import os
 import threading
 from types import TracebackType
@@ -64,18 +65,53 @@ class ClusterPermit:
 
     __index__ = __int__
 
+    def __float__(self) -> float:
+        return float(self.slot)
+
+    def __bool__(self) -> bool:
+        return True
+
     def __str__(self) -> str:
         return str(self.slot)
 
+    def __format__(self, form: str) -> str:
+        return format(self.slot, form)
+
+    def __eq__(self, other: object) -> bool:
+        return self._slots[0] == other if isinstance(other, (int, float)) else self is other
+
+    def __hash__(self) -> int:
+        return hash(self._slots[0])
+
     def __enter__(self) -> ClusterPermit:
+        if self.released:
+            raise ValueError("the permit was released")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.release()
 
 
+def _on_numbers(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def apply(permit: ClusterPermit, other: object) -> Any:
+        return operation(permit.slot, other) if isinstance(other, (int, float)) else NotImplemented
+
+    return apply
+
+
+def _reflected(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda one, other: operation(other, one)
+
+
+for _name in ("add", "sub", "mul", "floordiv", "truediv", "mod", "lshift", "rshift"):
+    setattr(ClusterPermit, f"__{_name}__", _on_numbers(getattr(operator, f"__{_name}__")))
+    setattr(ClusterPermit, f"__r{_name}__", _on_numbers(_reflected(getattr(operator, f"__{_name}__"))))
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(ClusterPermit, f"__{_name}__", _on_numbers(getattr(operator, f"__{_name}__")))
+
+
 class _Waiting:
-    """A wait in a thread of its own, with a descriptor that tells of its end: the first of the tasks that wait on asyncio."""
+    """A wait in a thread of its own, with a descriptor that tells of its end: for the first of the tasks that wait on asyncio."""
 
     def __init__(self, wait: Callable[[_cluster.Stop], Any]) -> None:
         self._stop: _cluster.Stop = _compiled().Stop()
@@ -186,8 +222,11 @@ class ClusterGate(kgate.Gate):
     def enter(self, weight: SupportsIndex = 1, timeout: float | None = None) -> Any:
         permit = self._enter(weight, timeout)
         if permit is None:
-            raise TimeoutError("not in the time given")
+            raise self._too_late(weight.__index__(), timeout or 0)
         return permit
+
+    def _too_late(self, weight: int, seconds: float) -> TimeoutError:
+        return kgate._gate_too_late(self.name, weight, seconds, f"-n {self.name} --on {self.on}")
 
     def try_enter(self, weight: SupportsIndex = 1, timeout: float | None = 0) -> Any:
         return self._enter(weight, 0 if timeout is None else timeout)

@@ -23,7 +23,7 @@ typedef struct {
   kgate_member* member;  // null when released
   pid_t process;
   unsigned opened;
-  int slot;  // -1: not asked for yet
+  int slot;  // -1: not requested yet
   int weight;
 } permit_object;
 
@@ -156,33 +156,33 @@ static int checked_weight(Py_ssize_t weight) {
 }
 
 /// How a wait at a gate ended: a permit, or null with an exception.
-static PyObject* gate_ended(PyObject* of, kgate_member* member, int result, const wait_place* place) {
+static PyObject* gate_ended(PyObject* of, kgate_member* member, int result, const queued_wait* queued) {
   gate_object* self = (gate_object*)of;
-  if (result == KGATE_OK) return gate_permit(self, member, place->opened, (int)place->weight);
+  if (result == KGATE_OK) return gate_permit(self, member, queued->opened, (int)queued->weight);
   raise_error(result);
-  gate_return(self, member, place->opened);
+  gate_return(self, member, queued->opened);
   return NULL;
 }
-static void gate_given_up(PyObject* of, kgate_member* member, const wait_place* place) {
-  gate_return((gate_object*)of, member, place->opened);
+static void gate_given_up(PyObject* of, kgate_member* member, const queued_wait* queued) {
+  gate_return((gate_object*)of, member, queued->opened);
 }
-/// A permit if it is to be had at once, else a Wait: a place in the queue that blocks no thread.
+/// A permit if it is to be had at once, else a Wait: a position in the queue that blocks no thread.
 static PyObject* gate_begin(gate_object* self, PyObject* argument) {
-  const Py_ssize_t asked = PyNumber_AsSsize_t(argument, PyExc_OverflowError);
-  if (asked == -1 && PyErr_Occurred() != NULL) return NULL;
-  const int weight = checked_weight(asked);
+  const Py_ssize_t requested = PyNumber_AsSsize_t(argument, PyExc_OverflowError);
+  if (requested == -1 && PyErr_Occurred() != NULL) return NULL;
+  const int weight = checked_weight(requested);
   if (weight == 0 || !gate_ready(self)) return NULL;
-  wait_place place = {.weight = weight, .opened = self->opened, .ended = gate_ended, .given_up = gate_given_up};
-  place.member = gate_member(self);
-  if (place.member == NULL) return NULL;
-  const int result = kgate_enter_attend(place.member, weight, KGATE_FOREVER, NULL, &place.wait);
-  return result == KGATE_WAITING ? make_wait((PyObject*)self, &place)
-                                 : gate_ended((PyObject*)self, place.member, result, &place);
+  queued_wait queued = {.weight = weight, .opened = self->opened, .ended = gate_ended, .given_up = gate_given_up};
+  queued.member = gate_member(self);
+  if (queued.member == NULL) return NULL;
+  const int result = kgate_enter_attend(queued.member, weight, KGATE_FOREVER, NULL, &queued.wait);
+  return result == KGATE_WAITING ? make_wait((PyObject*)self, &queued)
+                                 : gate_ended((PyObject*)self, queued.member, result, &queued);
 }
 
 /// Enters within a limit. A permit; None if `quietly` and not in time; null with an exception.
-static PyObject* gate_enter_within(gate_object* self, Py_ssize_t asked, int64_t nanoseconds, int quietly) {
-  const int weight = checked_weight(asked);
+static PyObject* gate_enter_within(gate_object* self, Py_ssize_t requested, int64_t nanoseconds, int quietly) {
+  const int weight = checked_weight(requested);
   if (weight == 0 || !gate_ready(self)) return NULL;
   const unsigned opened = self->opened;
   wait_request w = {.weight = weight, .nanoseconds = nanoseconds};
@@ -334,7 +334,7 @@ static PyGetSetDef gate_properties[] = {{"slots", (getter)gate_get_slots, NULL, 
                                         {NULL, NULL, NULL, NULL, NULL}};
 static PyMemberDef gate_members[] = {
     {"name", T_OBJECT_EX, offsetof(gate_object, name), READONLY, "the gate's name"},
-    {"directory", T_OBJECT, offsetof(gate_object, directory), READONLY, "where it was asked for"},
+    {"directory", T_OBJECT, offsetof(gate_object, directory), READONLY, "where it is; None: the user's own"},
     {"_command", T_OBJECT, offsetof(gate_object, command), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
 PyTypeObject gate_type = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "kgate._native.Gate",
@@ -390,11 +390,78 @@ static PyObject* permit_slot(permit_object* self, void* Py_UNUSED(closure)) {
   const int slot = permit_number(self);
   return slot < 0 ? NULL : PyLong_FromLong(slot);
 }
+
+// As a number a permit is its slot, wherever a number can stand: an index, a key, a part of a sum, a text.
 static PyObject* permit_index(permit_object* self) { return permit_slot(self, NULL); }
 static PyObject* permit_text(permit_object* self) {
   const int slot = permit_number(self);
   return slot < 0 ? NULL : PyUnicode_FromFormat("%d", slot);
 }
+static PyObject* permit_format(permit_object* self, PyObject* form) {
+  PyObject* number = permit_slot(self, NULL);
+  PyObject* made = number == NULL ? NULL : PyObject_Format(number, form);
+  Py_XDECREF(number);
+  return made;
+}
+static PyObject* permit_float(permit_object* self) {
+  const int slot = permit_number(self);
+  return slot < 0 ? NULL : PyFloat_FromDouble(slot);
+}
+/// A permit is true, also with slot 0: `if permit := gate.try_enter()`.
+static int permit_bool(permit_object* Py_UNUSED(self)) { return 1; }
+
+/// The slot if it is known or can be: also of a permit that was released since. Below 0, without an exception, if not.
+static int permit_known_slot(permit_object* self) {
+  if (self->slot < 0 && self->member != NULL && self->process == this_process &&
+      kgate_slot(self->member, &self->slot) != KGATE_OK)
+    self->slot = -1;
+  return self->slot;
+}
+/// Whether two are equal is always answered, so that permits can be kept in lists and sets: with numbers by the slot,
+/// with permits by which one it is.
+static PyObject* permit_compare(permit_object* self, PyObject* other, int how) {
+  if (Py_TYPE(other) == &permit_type && (how == Py_EQ || how == Py_NE))
+    return PyBool_FromLong(((PyObject*)self == other) == (how == Py_EQ));
+  if (!PyLong_Check(other) && !PyFloat_Check(other)) Py_RETURN_NOTIMPLEMENTED;
+  const int equality = how == Py_EQ || how == Py_NE;
+  if (equality && permit_known_slot(self) < 0) return PyBool_FromLong(how == Py_NE);
+  PyObject* number = equality ? PyLong_FromLong(self->slot) : permit_slot(self, NULL);
+  PyObject* made = number == NULL ? NULL : PyObject_RichCompare(number, other, how);
+  Py_XDECREF(number);
+  return made;
+}
+static Py_hash_t permit_hash(permit_object* self) {
+  const int slot = permit_known_slot(self);
+  return slot < 0 ? PyBaseObject_Type.tp_hash((PyObject*)self) : slot;  // an int's hash is itself
+}
+
+/// One operation on numbers, of which one or both are permits.
+static PyObject* permit_operation(PyObject* left, PyObject* right, binaryfunc operation) {
+  PyObject* numbers[2] = {left, right};
+  for (int i = 0; i < 2; ++i) {
+    if (Py_TYPE(numbers[i]) == &permit_type)
+      numbers[i] = permit_slot((permit_object*)numbers[i], NULL);
+    else
+      Py_INCREF(numbers[i]);
+  }
+  PyObject* made = numbers[0] == NULL || numbers[1] == NULL ? NULL : operation(numbers[0], numbers[1]);
+  Py_XDECREF(numbers[0]);
+  Py_XDECREF(numbers[1]);
+  return made;
+}
+#define PERMIT_OPERATION(name, operation) \
+  static PyObject* permit_##name(PyObject* left, PyObject* right) { return permit_operation(left, right, operation); }
+PERMIT_OPERATION(add, PyNumber_Add)
+PERMIT_OPERATION(subtract, PyNumber_Subtract)
+PERMIT_OPERATION(multiply, PyNumber_Multiply)
+PERMIT_OPERATION(floor_divide, PyNumber_FloorDivide)
+PERMIT_OPERATION(true_divide, PyNumber_TrueDivide)
+PERMIT_OPERATION(remainder, PyNumber_Remainder)
+PERMIT_OPERATION(divmod, PyNumber_Divmod)
+PERMIT_OPERATION(lshift, PyNumber_Lshift)
+PERMIT_OPERATION(rshift, PyNumber_Rshift)
+#undef PERMIT_OPERATION
+
 static PyObject* permit_repr(permit_object* self) {
   return self->member == NULL ? PyUnicode_FromFormat("<kgate.Permit of %R, released>", self->gate->name)
                               : PyUnicode_FromFormat("<kgate.Permit of %R>", self->gate->name);
@@ -435,6 +502,7 @@ static PyObject* permit_exit(permit_object* self, PyObject* const* Py_UNUSED(val
 }
 static PyMethodDef permit_methods[] = {
     {"release", (PyCFunction)permit_release, METH_NOARGS, "release(): leaves now; once more is nothing"},
+    {"__format__", (PyCFunction)permit_format, METH_O, NULL},
     {"__enter__", permit_enter, METH_NOARGS, NULL},
     {"__exit__", (PyCFunction)(void (*)(void))permit_exit, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL}};
@@ -444,7 +512,19 @@ static PyGetSetDef permit_properties[] = {
     {"token", (getter)permit_token, NULL, "a fencing token: greater than all before it", NULL},
     {"released", (getter)permit_released, NULL, "whether it was given back", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
-static PyNumberMethods permit_numbers = {.nb_int = (unaryfunc)permit_index, .nb_index = (unaryfunc)permit_index};
+static PyNumberMethods permit_numbers = {.nb_int = (unaryfunc)permit_index,
+                                         .nb_index = (unaryfunc)permit_index,
+                                         .nb_float = (unaryfunc)permit_float,
+                                         .nb_bool = (inquiry)permit_bool,
+                                         .nb_add = permit_add,
+                                         .nb_subtract = permit_subtract,
+                                         .nb_multiply = permit_multiply,
+                                         .nb_floor_divide = permit_floor_divide,
+                                         .nb_true_divide = permit_true_divide,
+                                         .nb_remainder = permit_remainder,
+                                         .nb_divmod = permit_divmod,
+                                         .nb_lshift = permit_lshift,
+                                         .nb_rshift = permit_rshift};
 PyTypeObject permit_type = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "kgate.Permit",
                             .tp_basicsize = sizeof(permit_object),
                             .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
@@ -452,6 +532,8 @@ PyTypeObject permit_type = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "kgate.Perm
                             .tp_traverse = (traverseproc)permit_traverse,
                             .tp_repr = (reprfunc)permit_repr,
                             .tp_str = (reprfunc)permit_text,
+                            .tp_hash = (hashfunc)permit_hash,
+                            .tp_richcompare = (richcmpfunc)permit_compare,
                             .tp_as_number = &permit_numbers,
                             .tp_methods = permit_methods,
                             .tp_getset = permit_properties,

@@ -44,19 +44,19 @@ int wait_interruptibly(wait_request* w);
 /// Raises what a wait that took nothing deserves. Null.
 PyObject* raise_wait_error(const wait_request* w);
 
-/// A place in a queue that blocks no thread, and what becomes of it.
-typedef struct wait_place {
+/// A position in a queue that blocks no thread, and what becomes of it.
+typedef struct queued_wait {
   kgate_wait* wait;
   kgate_member* member;  ///< of a gate's queue
   Py_ssize_t weight;
   unsigned opened;
   /// The wait has ended with this result: what was got, or null with an exception.
-  PyObject* (*ended)(PyObject* of, kgate_member* member, int result, const struct wait_place* place);
+  PyObject* (*ended)(PyObject* of, kgate_member* member, int result, const struct queued_wait* queued);
   /// The wait was given up, and has taken nothing.
-  void (*given_up)(PyObject* of, kgate_member* member, const struct wait_place* place);
-} wait_place;
+  void (*given_up)(PyObject* of, kgate_member* member, const struct queued_wait* queued);
+} queued_wait;
 
 /// A kgate._native.Wait at the gate or semaphore `of`. Null with an exception, the wait given up.
-PyObject* make_wait(PyObject* of, const wait_place* place);
+PyObject* make_wait(PyObject* of, const queued_wait* queued);
 
 #endif

@@ -71,13 +71,13 @@ static PyObject* semaphore_acquire(semaphore_object* self, PyObject* arguments, 
   return semaphore_acquire_within(self, permits, blocking ? limit : 0);
 }
 /// How a wait ended: True, or null with an exception.
-static PyObject* semaphore_ended(PyObject* of, kgate_member* Py_UNUSED(member), int result, const wait_place* place) {
+static PyObject* semaphore_ended(PyObject* of, kgate_member* Py_UNUSED(member), int result, const queued_wait* queued) {
   if (result != KGATE_OK) return raise_error(result);
-  ((semaphore_object*)of)->out += place->weight;
+  ((semaphore_object*)of)->out += queued->weight;
   Py_RETURN_TRUE;
 }
 static void semaphore_given_up(PyObject* Py_UNUSED(of), kgate_member* Py_UNUSED(member),
-                               const wait_place* Py_UNUSED(place)) {}
+                               const queued_wait* Py_UNUSED(queued)) {}
 /// True if the permits are to be had at once, else a Wait.
 static PyObject* semaphore_begin(semaphore_object* self, PyObject* argument) {
   const Py_ssize_t permits = PyNumber_AsSsize_t(argument, PyExc_OverflowError);
@@ -87,10 +87,10 @@ static PyObject* semaphore_begin(semaphore_object* self, PyObject* argument) {
     PyErr_SetString(PyExc_ValueError, "permits must be at least 1");
     return NULL;
   }
-  wait_place place = {.weight = permits, .ended = semaphore_ended, .given_up = semaphore_given_up};
-  const int result = kgate_acquire_begin(self->semaphore, permits, KGATE_FOREVER, NULL, &place.wait);
-  return result == KGATE_WAITING ? make_wait((PyObject*)self, &place)
-                                 : semaphore_ended((PyObject*)self, NULL, result, &place);
+  queued_wait queued = {.weight = permits, .ended = semaphore_ended, .given_up = semaphore_given_up};
+  const int result = kgate_acquire_begin(self->semaphore, permits, KGATE_FOREVER, NULL, &queued.wait);
+  return result == KGATE_WAITING ? make_wait((PyObject*)self, &queued)
+                                 : semaphore_ended((PyObject*)self, NULL, result, &queued);
 }
 static PyObject* semaphore_release(semaphore_object* self, PyObject* arguments, PyObject* keywords) {
   static char* names[] = {"n", NULL};

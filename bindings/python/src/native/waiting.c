@@ -57,7 +57,7 @@ static void* wait_in_thread(void* argument) {
 static int is_main_thread(void) { return gettid() == this_process; }
 
 /// Until the thread's wait is over; a handler that raises ends it. Signals are blocked but for the sleep itself, so
-/// that none comes between looking for it and sleeping. Whether a handler raised.
+/// that none comes between the check and the sleep. Whether a handler raised.
 static int sleep_until_ended(wait_request* w, const sigset_t* all, const sigset_t* before) {
   struct pollfd ended = {w->ended, POLLIN, 0};
   int raised = 0;
@@ -125,6 +125,6 @@ int wait_interruptibly(wait_request* w) {
 
 PyObject* raise_wait_error(const wait_request* w) {
   if (w->result != KGATE_TIMED_OUT) return raise_code(w->result, w->text);
-  if (PyErr_Occurred() == NULL) PyErr_SetString(PyExc_TimeoutError, "not in the time given");
+  if (PyErr_Occurred() == NULL) PyErr_SetString(PyExc_TimeoutError, w->text);
   return NULL;
 }
