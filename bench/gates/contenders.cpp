@@ -104,7 +104,7 @@ class bare_contender : public contender {
 
  private:
   struct alignas(64) bell {
-    std::atomic<std::uint32_t> asleep{0};
+    std::atomic<std::uint32_t> asleep{0};  ///< the mark of the ticket that sleeps here, or is about to; 0: none
   };
   struct tickets {
     std::atomic<std::uint32_t> drawn{0};
@@ -118,13 +118,16 @@ class bare_contender : public contender {
       const std::uint32_t ticket = shared_.drawn.fetch_add(1);
       const auto waits = [&] { return static_cast<std::int32_t>(ticket - shared_.ended.load() - k_) >= 0; };
       constexpr std::timespec limit{0, 8'000'000};
+      if (!waits()) return;
+      // Of this ticket alone: a member that is held up here may meet the one that sleeps at this bell a round later.
+      std::uint32_t mark = ticket << 1 | 1;
       std::atomic<std::uint32_t>& asleep = shared_.bell_of(ticket).asleep;
       while (waits()) {
-        asleep.store(1);
+        asleep.store(mark);
         if (waits())
-          kgate::detail::futex_wait(asleep, 1, timed_ ? &limit : nullptr, kgate::detail::futex_scope::machine);
+          kgate::detail::futex_wait(asleep, mark, timed_ ? &limit : nullptr, kgate::detail::futex_scope::machine);
       }
-      asleep.store(0, std::memory_order_relaxed);
+      asleep.compare_exchange_strong(mark, 0, std::memory_order_relaxed);
     }
     void leave() override {
       std::atomic<std::uint32_t>& next = shared_.bell_of(shared_.ended.fetch_add(1) + k_).asleep;
