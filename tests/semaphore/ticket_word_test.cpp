@@ -59,5 +59,16 @@ TEST(TicketWord, TheLowestNameIsOneOfTheNames) {
     }
 }
 
+TEST(TicketWord, WithoutTheLowestNameAllElseStays) {
+  for (int names = 1; names < 1 << named::names_max; ++names)
+    for (word count = 0; count <= named::count_mask; ++count)
+      for (const word ticket : {word{0}, word{1}, named::ticket_mask}) {
+        const word others = static_cast<word>(static_cast<word>(ticket * named::one_ticket) | count);
+        const word v = static_cast<word>(others | static_cast<word>(names << 4));
+        const int left = names & (names - 1);
+        EXPECT_EQ(named::without_lowest_name(v), static_cast<word>(others | static_cast<word>(left << 4)));
+      }
+}
+
 }  // namespace
 }  // namespace kgate

@@ -132,6 +132,7 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
 
   template <class Expired>
   bool acquire(Caller p, word w, Expired expired) {
+    will_change(Q);
     const word before = Q.read(p["0q"]);
     if (quota::somebody_asleep(before)) [[unlikely]]
       return acquire_barging(p, w, expired);
@@ -239,6 +240,7 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
     if constexpr (!detail::RoomMachine<M>) {
       return false;
     } else {
+      will_change(Q);
       auto&& p = process_of<M>(caller, this->key());
       using protocol = detail::bucket_protocol<M>;
       auto& bucket = M::bucket_of(p, *this);

@@ -145,14 +145,14 @@ class ticket_queue {
     const word seen = W.read(p["1r"]);
     if (!L::had_free(seen, 1)) [[unlikely]]
       return -1;
-    const word bit = L::lowest_name(seen);  // T6
-    if (!W.compare_and_swap(p["1n"], seen, static_cast<word>(seen + 1 - bit))) [[unlikely]]
+    const word without = L::without_lowest_name(seen);  // T6
+    if (!W.compare_and_swap(p["1n"], seen, static_cast<word>(without + 1))) [[unlikely]]
       return -1;
-    return L::name_of(bit);
+    return L::name_of(static_cast<word>(seen ^ without));
   }
   /// A name for a process that is inside without one (T6).
   int take_name(Process& p) {
-    return L::name_of(L::lowest_name(W.rmw(p["n1"], [](word v) { return static_cast<word>(v - L::lowest_name(v)); })));
+    return L::name_of(L::lowest_name(W.rmw(p["n1"], [](word v) { return L::without_lowest_name(v); })));
   }
 
   /// Queued until admitted.
@@ -425,7 +425,7 @@ class ticket_queue {
     if (take_any(p, seen)) return true;
     const word first = L::E(seen);
     spinner<M> spin(p);
-    for (int gap = 1; spin.again(gap); gap = std::min(2 * gap, 32)) {  // every look takes the word away from its user
+    for (int gap = 4; spin.again(gap); gap = std::min(2 * gap, 64)) {  // every look takes the word away from its user
       if (take_any(p, seen)) return spin.won();
       if (L::in_line(seen) > 0 && !may_pass_line(p, seen)) break;
       if (L::wrapped(static_cast<word>(L::E(seen) - first)) > passages_max()) break;

@@ -35,11 +35,12 @@ struct ticket_word {
                              static_cast<word>(bias - k));
   }
   static constexpr word name_bit(int name) { return static_cast<word>(word{1} << (CountBits + name)); }
-  /// The bit of the lowest free name; there must be one.
-  static constexpr word lowest_name(word v) {
-    const word names = static_cast<word>(v & static_cast<word>(static_cast<word>(one_ticket - 1) ^ count_mask));
-    return static_cast<word>(names & static_cast<word>(word{0} - names));
+  /// v without the lowest free name; there must be one. What is subtracted borrows from that name alone.
+  static constexpr word without_lowest_name(word v) {
+    return static_cast<word>(v & static_cast<word>(v - name_bit(0)));
   }
+  /// The bit of the lowest free name; there must be one.
+  static constexpr word lowest_name(word v) { return static_cast<word>(v ^ without_lowest_name(v)); }
   static constexpr int name_of(word bit) { return std::countr_zero(bit) - CountBits; }
   /// What to add to W to hand back n permits: n more tickets admitted, n fewer outstanding.
   static constexpr word handing_back(word n) { return static_cast<word>(n * static_cast<word>(one_ticket - 1)); }

@@ -59,6 +59,14 @@ class native_var {
       return likely;
     return rmw(p, f);
   }
+  /// Asks for the variable's cache line for writing: to read it first and write it then would fetch it twice.
+  void will_change() noexcept {
+#if defined(__x86_64__)
+    asm volatile("prefetchw %0" : : "m"(value_));
+#else
+    __builtin_prefetch(&value_, 1);
+#endif
+  }
   template <class P, class Predicate>
   void await(P& p, Predicate&& until) noexcept {
     await_value(p, until);

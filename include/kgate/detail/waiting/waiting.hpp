@@ -14,6 +14,7 @@
 ///  - notes: something worth counting happened. Elsewhere ignored.
 ///  - apart: the process for a part that is seldom needed and not inlined. Elsewhere the process itself.
 ///  - rmw_from: a read-modify-write of a variable that most likely has a known value. Elsewhere rmw.
+///  - will_change: says that a variable that is read now will be written soon. Elsewhere nothing.
 
 #include <cstddef>
 #include <cstdint>
@@ -118,6 +119,11 @@ auto rmw_from(V& v, P& p, [[maybe_unused]] T likely, F&& f) {
     return v.rmw_from(p, likely, f);
   else
     return v.rmw(p, f);
+}
+
+template <class V>
+void will_change([[maybe_unused]] V& v) {
+  if constexpr (requires { v.will_change(); }) v.will_change();
 }
 
 template <class M>
