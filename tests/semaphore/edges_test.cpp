@@ -57,8 +57,13 @@ TYPED_TEST(semaphore_edges, the_ends_of_time) {
   waits([](TypeParam& x) { return x.try_acquire_for(nanoseconds::max()); });
   waits([](TypeParam& x) { return x.try_acquire_for(hours::max()); });
   waits([](TypeParam& x) { return x.try_acquire_for(duration<double>(std::numeric_limits<double>::infinity())); });
-  EXPECT_EQ(s.waiters(), 6);
-  for (int i = 0; i < 6; ++i) s.release(), std::this_thread::sleep_for(1ms);
+  // A hundred years in thirds of a second: in nanoseconds it fits, three times as many do not.
+  using thirds = duration<std::int64_t, std::ratio<1, 3>>;
+  waits([](TypeParam& x) { return x.try_acquire_for(thirds(10'000'000'000)); });
+  waits([](TypeParam& x) { return x.try_acquire_until(time_point<steady_clock, thirds>(thirds(10'000'000'000))); });
+  waits([](TypeParam& x) { return x.try_acquire_for(thirds::max()); });
+  EXPECT_EQ(s.waiters(), 9);
+  for (int i = 0; i < 9; ++i) s.release(), std::this_thread::sleep_for(1ms);
   waiters.clear();
   s.release();
   EXPECT_EQ(s.available(), 1);

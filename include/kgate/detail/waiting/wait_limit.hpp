@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <ratio>
 
 #include "kgate/detail/stop_token.hpp"
 
@@ -22,6 +23,18 @@ struct wait_limit {
   }
 };
 
+/// `d` as a duration of the clock, rounded up; d must be one that fits. Where the standard's cast would multiply by more
+/// than it divides afterwards, it could overflow on the way.
+template <class Rep, class Period>
+wait_limit::clock::duration rounded_up(const std::chrono::duration<Rep, Period>& d) noexcept {
+  using duration = wait_limit::clock::duration;
+  using factor = std::ratio_divide<Period, duration::period>;
+  if constexpr (factor::num == 1 || factor::den == 1)
+    return std::chrono::ceil<duration>(d);
+  else
+    return std::chrono::ceil<duration>(std::chrono::duration<long double>(d));
+}
+
 /// `timeout` from now, for any duration: max() if that is too far, now if it is not positive or not a number.
 template <class Rep, class Period>
 wait_limit::clock::time_point deadline_after(const std::chrono::duration<Rep, Period>& timeout) noexcept {
@@ -31,7 +44,7 @@ wait_limit::clock::time_point deadline_after(const std::chrono::duration<Rep, Pe
   const seconds wanted(timeout);
   if (!(wanted.count() > 0)) return now;
   if (wanted >= seconds(clock::time_point::max() - now) - seconds(1)) return clock::time_point::max();
-  return now + std::chrono::ceil<clock::duration>(timeout);
+  return now + rounded_up(timeout);
 }
 
 /// `when` as a deadline, for any duration: max() if that is too far, long ago if it is not a number.
@@ -42,7 +55,7 @@ wait_limit::clock::time_point deadline_at(const std::chrono::time_point<wait_lim
   const seconds wanted(when.time_since_epoch());
   if (!(wanted > seconds(0))) return clock::time_point{};
   if (wanted >= seconds(clock::duration::max()) - seconds(1)) return clock::time_point::max();
-  return clock::time_point(std::chrono::ceil<clock::duration>(when.time_since_epoch()));
+  return clock::time_point(rounded_up(when.time_since_epoch()));
 }
 
 /// How long it is until `when`, for any time of any clock; at most a hundred days, so that the caller asks again.
