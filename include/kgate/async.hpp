@@ -141,10 +141,7 @@ class [[nodiscard]] coroutine_request
  public:
   static constexpr bool never_expires = !Limited;
   coroutine_request(Semaphore& from, const request_options& options, E executor)
-      : base(from, options.permits),
-        semaphore_or_frame_(&from),
-        executor_(std::move(executor)),
-        on_stop_(options.stop, cancel_on_stop{this}) {
+      : base(from, options.permits), executor_(std::move(executor)), on_stop_(options.stop, cancel_on_stop{this}) {
     if constexpr (Limited) this->deadline = options.deadline;
   }
   ~coroutine_request() {
@@ -152,11 +149,10 @@ class [[nodiscard]] coroutine_request
     this->finish();
   }
 
-  bool await_ready() noexcept { return this->ends_at_once(semaphore()); }
+  bool await_ready() noexcept { return this->ends_at_once(this->semaphore()); }
   bool await_suspend(std::coroutine_handle<> frame) {
-    Semaphore& from = semaphore();
-    semaphore_or_frame_ = frame.address();
-    return this->suspend(from);
+    frame_ = frame;
+    return this->suspend(this->semaphore());
   }
   auto await_resume() {
     this->finish();
@@ -175,8 +171,7 @@ class [[nodiscard]] coroutine_request
     no_callback(const stop_token&, cancel_on_stop) noexcept {}
   };
 
-  Semaphore& semaphore() const noexcept { return *static_cast<Semaphore*>(semaphore_or_frame_); }
-  std::coroutine_handle<> handle() const noexcept { return std::coroutine_handle<>::from_address(semaphore_or_frame_); }
+  std::coroutine_handle<> handle() const noexcept { return frame_; }
   void resume() noexcept {
     if constexpr (std::is_same_v<E, inline_executor>) {
       inline_resumptions::resume(*this);
@@ -186,7 +181,7 @@ class [[nodiscard]] coroutine_request
     }
   }
 
-  void* semaphore_or_frame_;  ///< the semaphore until the coroutine is suspended, then the coroutine
+  std::coroutine_handle<> frame_;
   [[no_unique_address]] E executor_;
   /// The last member: it may call cancel() as soon as it exists.
   [[no_unique_address]] std::conditional_t<Limited, stop_callback<cancel_on_stop>, no_callback> on_stop_;

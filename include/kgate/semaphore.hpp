@@ -199,15 +199,15 @@ class alignas(detail::cache_line) basic_semaphore {
   /// @throws std::invalid_argument unless 1 <= k <= max()
   void resize(std::ptrdiff_t k) {
     check_permits(k);
-    const std::lock_guard only_one(resizing_);
-    if (!closed()) set_permits(k);
+    set_permits([this, k] { return closed() ? permits() : k; });
   }
 
   /// Admits nobody any more: who waits or comes is refused. Those inside stay, and hand back as usual. Final.
   void close() {
-    const std::lock_guard only_one(resizing_);
-    if (closed_.exchange(true, std::memory_order_seq_cst)) return;
-    set_permits(0);
+    set_permits([this] {
+      closed_.store(true, std::memory_order_seq_cst);
+      return 0;
+    });
   }
   bool closed() const noexcept { return closed_.load(std::memory_order_seq_cst); }
 
@@ -311,22 +311,33 @@ class alignas(detail::cache_line) basic_semaphore {
     last();
     protocol::open(p, bucket, gate_, taken);
   }
-  void set_permits(std::ptrdiff_t k) {
+  /// Sets k to what `wanted` returns, one call at a time. Those whose wait ends so are woken at the very end: a
+  /// coroutine that goes on here may call this again, and the last of them may destroy this object.
+  template <class Wanted>
+  void set_permits(Wanted&& wanted) {
     process p(caller(), gate_.key());
+    typename machine::Taken taken;
+    {
+      const std::lock_guard only_one(resizing_);
+      change_permits(p, wanted(), taken);
+    }
+    taken.wake_all(p);
+  }
+  void change_permits(process& p, std::ptrdiff_t k, typename machine::Taken& taken) {
     const std::ptrdiff_t now = permits();
     if (k > now) {
       one_out_.store(L::one_out(static_cast<word>(k)), std::memory_order_seq_cst);
-      gate_.add_permits(p, static_cast<word>(k - now));
+      gate_.add_permits(p, static_cast<word>(k - now), taken);
     } else if (k < now) {
-      gate_.remove_permits(p, static_cast<word>(now - k));
+      gate_.remove_permits(p, static_cast<word>(now - k), taken);
       one_out_.store(L::one_out(static_cast<word>(k)), std::memory_order_seq_cst);
       with_waiters(
           [&](detail::native_waiter& w) {
             if (w.weight > static_cast<word>(k) && !w.suspended) w.notify(detail::waiter_word::interrupted);
           },
           [] {});
-      gate_.withdraw_heavier(p, static_cast<word>(k),
-                             [k](detail::native_waiter& w) { w.how = k == 0 ? outcome::closed : outcome::too_heavy; });
+      const auto note = [k](detail::native_waiter& w) { w.how = k == 0 ? outcome::closed : outcome::too_heavy; };
+      gate_.withdraw_heavier(p, static_cast<word>(k), note, taken);
     }
   }
   [[gnu::noinline]] void check_excess() {

@@ -3,11 +3,17 @@
 #include "kgate/async.hpp"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <coroutine>
+#include <exception>
+#include <functional>
 #include <latch>
 #include <memory>
 #include <optional>
@@ -134,6 +140,37 @@ TEST(Async, ADeadlineEndsTheWait) {
   EXPECT_EQ(s.available(), 1);
 }
 
+std::atomic<int> signals_handled{0};
+TEST(Async, TheThreadThatKeepsDeadlinesRunsNoHandlersOfSignals) {
+  semaphore s(1);
+  s.acquire();
+  sigset_t one, before;
+  sigemptyset(&one);
+  sigaddset(&one, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &one, &before);
+  thread_pool pool(1);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  std::latch ended(1);
+  const auto wait = [&]() -> detached {
+    EXPECT_FALSE(co_await s.async_acquire(1ms, pool.executor()));
+    ended.count_down();
+  };
+  wait();  // starts that thread, if it is the first, from one that takes the signal
+  ended.wait();
+  pthread_sigmask(SIG_BLOCK, &one, nullptr);
+  struct sigaction counted {
+  }, old{};
+  counted.sa_handler = [](int) { signals_handled.fetch_add(1); };
+  sigaction(SIGUSR1, &counted, &old);
+  kill(getpid(), SIGUSR1);
+  std::this_thread::sleep_for(20ms);
+  const timespec moment{};
+  EXPECT_EQ(sigtimedwait(&one, nullptr, &moment), SIGUSR1) << "nobody has taken it";
+  EXPECT_EQ(signals_handled.load(), 0);
+  sigaction(SIGUSR1, &old, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  s.release();
+}
 TEST(Async, ADeadlineIsTheTimeThatWasGiven) {
   using clock = std::chrono::steady_clock;
   semaphore s(1);
@@ -192,6 +229,70 @@ TEST(Async, ClosingAndResizingRefuse) {
   EXPECT_EQ(order.substr(order.find('B')), "Be(closed)(closed)");
   s.release(2);
   EXPECT_EQ(s.waiters(), 0);
+}
+
+/// Starts a wait whose refusal calls `answer`.
+template <class Answer>
+detached wait_and_answer(semaphore& s, std::ptrdiff_t w, Answer answer) {
+  try {
+    co_await s.async_acquire(w);
+  } catch (const refused&) {
+    answer();
+    co_return;
+  }
+  s.release(w);
+}
+TEST(Async, WhoIsRefusedMayCloseResizeAndDestroy) {
+  {
+    semaphore s(4);
+    s.acquire(4);
+    wait_and_answer(s, 3, [&] { s.resize(3); });
+    s.resize(1);  // goes on in there, and resizes again
+    EXPECT_EQ(s.permits(), 3);
+    wait_and_answer(s, 1, [&] { s.close(); });
+    s.close();
+    EXPECT_TRUE(s.closed());
+    s.release(4);
+  }
+  auto gone = std::make_unique<semaphore>(1);
+  gone->acquire();
+  wait_and_answer(*gone, 1, [&] { gone.reset(); });
+  gone->close();
+  EXPECT_EQ(gone, nullptr);
+}
+TEST(Async, WhoIsAdmittedByAResizeMayCloseAndDestroy) {
+  auto s = std::make_unique<semaphore>(1);
+  s->acquire();
+  const auto wait = [&]() -> detached {
+    co_await s->async_acquire();
+    s->close();
+    s.reset();
+  };
+  wait();
+  s->resize(2);
+  EXPECT_EQ(s, nullptr);
+}
+
+TEST(Async, ARequestMayBeAwaitedAgain) {
+  semaphore s(1);
+  std::stop_source stop;
+  int passages = 0;
+  const auto pass = [&](auto request) -> detached {
+    for (int i = 0; i < 3; ++i) {
+      co_await *request;
+      ++passages;
+      s.release();
+    }
+  };
+  auto plain = s.async_acquire();
+  auto limited = s.async_acquire(stop.get_token());
+  s.acquire();
+  pass(&plain);
+  pass(&limited);
+  EXPECT_EQ(passages, 0);
+  s.release();
+  EXPECT_EQ(passages, 6);
+  EXPECT_EQ(s.available(), 1);
 }
 
 TEST(Async, SlotsAreAwaitedInLine) {
@@ -362,6 +463,52 @@ TEST(Async, AMillionWaitWithoutProcessorTime) {
   EXPECT_EQ(passed, 0U);
   s.release();
   EXPECT_EQ(passed, static_cast<std::size_t>(many));
+}
+
+/// As detached, and says how large its frame is.
+struct weighed {
+  struct promise_type {
+    static inline std::size_t frame_bytes = 0;
+    static void* operator new(std::size_t bytes) {
+      frame_bytes = bytes;
+      return ::operator new(bytes);
+    }
+    static void operator delete(void* frame) { ::operator delete(frame); }
+    weighed get_return_object() noexcept { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { std::terminate(); }
+  };
+  std::coroutine_handle<> frame;
+};
+/// The bytes of a frame that `start` makes.
+std::size_t frame_of(const std::function<weighed()>& start) {
+  const weighed one = start();
+  one.frame.destroy();
+  return weighed::promise_type::frame_bytes;
+}
+TEST(Async, AWaiterTakesAtMost160BytesAndNoneBesideItsFrame) {
+  semaphore s(1);
+  s.acquire();
+  const std::size_t bare = frame_of([]() -> weighed { co_await std::suspend_always{}; });
+  const auto wait = [&]() -> weighed { co_await s.async_acquire(); };
+  const auto wait_with_limits = [&]() -> weighed {
+    static_cast<void>(co_await s.async_acquire(std::stop_token{}, 1h, inline_executor{}));
+  };
+  EXPECT_LE(frame_of(wait), bare + 160);
+  const std::size_t own = sizeof(std::stop_token) + sizeof(1h) + sizeof(void*);  // what it passes, and where `s` is
+  EXPECT_LE(frame_of(wait_with_limits), bare + own + 160);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  constexpr std::size_t waiters = 10'000, malloc_overhead = 16;
+  std::vector<weighed> all;
+  all.reserve(waiters);
+  const std::size_t before = mallinfo2().uordblks;
+  for (std::size_t i = 0; i < waiters; ++i) all.push_back(wait());
+  EXPECT_LE(mallinfo2().uordblks - before, waiters * (weighed::promise_type::frame_bytes + malloc_overhead));
+  for (const weighed& one : all) one.frame.destroy();
+#endif
+  s.release();
 }
 TEST(Async, AMillionAreRefusedAtOnce) {
   semaphore s(1);

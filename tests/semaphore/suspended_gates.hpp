@@ -145,13 +145,22 @@ class closed_in_room : public suspending_in_room<Queue, Permits> {
     this->begin(p, mine);
     if (!this->ended_.read(p["closed?"])) {
       this->ended_.write(p["end"], true);
-      this->queue_.remove_permits(p, Permits);
-      this->queue_.withdraw_heavier(p, 0, [&](room_machine::Waiter& w) {
-        w.word().rmw(p["refuse"], [](std::uint32_t v) { return v | withdrawn; });
-      });
+      close(p);
       this->interrupt_threads(p);
     }
     p.live(mine.passes_by);
+  }
+
+ private:
+  void close(Process& p) {
+    [[maybe_unused]] auto frame = p.frame();
+    room_machine::Taken taken;
+    this->queue_.remove_permits(p, Permits, taken);
+    const auto note = [&](room_machine::Waiter& w) {
+      w.word().rmw(p["refuse"], [](std::uint32_t v) { return v | withdrawn; });
+    };
+    this->queue_.withdraw_heavier(p, 0, note, taken);
+    taken.wake_all(p);
   }
 };
 

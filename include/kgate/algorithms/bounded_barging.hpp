@@ -173,13 +173,14 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
     return base::release(p, n, one_out);
   }
 
-  /// As ticket_queue::remove_permits, bargeable ones first; and none is released for barging before all who have drawn
+  /// As both of ticket_queue's, bargeable ones first; and none is released for barging before all who have drawn
   /// a ticket by then are admitted. One call at a time.
-  void remove_permits(Process& p, word n) {
+  template <class... Taken>
+  void remove_permits(Process& p, word n, Taken&... taken) {
     const word q = Q.rmw(p["13q"], [n](word now) { return quota::with_fewer(now, n); });
     n = static_cast<word>(n - std::min(quota::bargeable(q), n));
     if (n == 0) return;
-    const word old = base::remove_permits(p, n);
+    const word old = base::remove_permits(p, n, taken...);
     F.write(p["13f"], L::next_ticket(old));
     Q.rmw(p["13s"], quota::with_next_stop);
   }

@@ -212,17 +212,15 @@ class ticket_queue {
   bool withdraw(Process& p, Waiter& me) {
     return give_up_at_last(p, M::bucket_of(p, *this), me, true);
   }
-  /// Ends the wait of every suspended waiter for more than `most` permits: note(waiter) under the lock, then it is
-  /// resumed.
-  template <class Note>
-  void withdraw_heavier(Process& p, word most, Note&& note) {
-    [[maybe_unused]] auto frame = p.frame();
+  /// Ends the wait of every suspended waiter for more than `most` permits: note(waiter) under the lock, and the caller
+  /// resumes those taken out. Of what the caller knows in this frame only `taken` may matter to it.
+  template <class Note, class Taken>
+  void withdraw_heavier(Process& p, word most, Note&& note, Taken& taken) {
     using protocol = detail::bucket_protocol<M>;
     auto& b = M::bucket_of(p, *this);
     for (bool again = true; again;) {
-      p.live();
+      p.live(taken);
       again = false;
-      typename M::Taken taken;
       protocol::lock(p, b);
       b.for_each_backwards(p["c1"], *this, [&](auto& w, const entry& at) {
         if (!at.suspended || at.weight <= most) return true;
@@ -231,7 +229,7 @@ class ticket_queue {
         again = again || how == giving_up::not_yet;
         return how != giving_up::admitted;  // else all before it are admitted too
       });
-      protocol::open(p, b, self(), taken);
+      protocol::open_only(p, b, self(), taken);
       if (again) p.pause();
     }
   }
@@ -266,27 +264,48 @@ class ticket_queue {
   }
 
   /// Puts n more permits into use.
-  void add_permits(Process& p, word n) { hand_back(p, n); }
+  void add_permits(Process& p, word n) {
+    if constexpr (!detail::RoomMachine<M>) {
+      put_back(p["12"], n);
+    } else {
+      typename M::Taken taken;
+      self().add_permits(p, n, taken);
+      taken.wake_all(p);
+    }
+  }
+  /// The same; the caller wakes those taken out of the line.
+  template <class Taken>
+  void add_permits(Process& p, word n, Taken& taken) {
+    if (L::in_line(put_back(p["12"], n)) > 0)
+      detail::bucket_protocol<M>::visit(p, M::bucket_of(p, *this), self(), n, taken);
+  }
   /// Takes n permits out of use, free ones first. Those inside and those admitted already stay; until as many have
   /// left, nobody else is admitted (T2). No registered waiter is admitted when E goes back.
   /// W as it was.
   word remove_permits(Process& p, word n) {
-    const word back = static_cast<word>(word{0} - L::handing_back(n));
     if constexpr (!detail::RoomMachine<M>) {
-      return W.fetch_add(p["13"], back);
+      return W.fetch_add(p["13"], static_cast<word>(word{0} - L::handing_back(n)));
     } else {
-      using protocol = detail::bucket_protocol<M>;
-      auto& b = M::bucket_of(p, *this);
       typename M::Taken taken;
-      protocol::lock(p, b);
-      word seen = 0;
-      do {
-        serve(p, b, taken);
-        seen = W.read(p["13r"]);
-      } while (first_is_admitted(p, b, seen) || !W.compare_and_swap(p["13"], seen, static_cast<word>(seen + back)));
-      protocol::open(p, b, self(), taken);
-      return seen;
+      const word old = remove_permits(p, n, taken);
+      taken.wake_all(p);
+      return old;
     }
+  }
+  /// The same; the caller wakes those taken out of the line.
+  template <class Taken>
+  word remove_permits(Process& p, word n, Taken& taken) {
+    using protocol = detail::bucket_protocol<M>;
+    const word back = static_cast<word>(word{0} - L::handing_back(n));
+    auto& b = M::bucket_of(p, *this);
+    protocol::lock(p, b);
+    word seen = 0;
+    do {
+      serve(p, b, taken);
+      seen = W.read(p["13r"]);
+    } while (first_is_admitted(p, b, seen) || !W.compare_and_swap(p["13"], seen, static_cast<word>(seen + back)));
+    protocol::open_only(p, b, self(), taken);
+    return seen;
   }
 
   /// What the room knows this object by.
@@ -360,9 +379,6 @@ class ticket_queue {
     for (word i = 0; i < std::min(n, L::in_line(old)); ++i)
       noted<M>(p, event::admission, L::wrapped(static_cast<word>(L::E(old) + i)));
     return old;
-  }
-  void hand_back(Process& p, word n) {
-    if (L::in_line(put_back(p["12"], n)) > 0) visit_room(p, n);
   }
   /// After W went from `old` to n more permits: somebody was in line, or others are inside. Touches nothing of this
   /// object.

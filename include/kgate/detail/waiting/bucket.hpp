@@ -79,14 +79,17 @@ struct bucket_protocol {
   template <class Algorithm>
   static void visit(Process& p, Bucket& b, Algorithm& algorithm, typename Algorithm::word admitted) {
     [[maybe_unused]] auto frame = p.frame();
-    if (b.announced(p["b4"]) == 0) return;
-    const std::uint32_t old =
-        rmw_from(b.lock, p["b5"], unlocked, [](std::uint32_t v) { return (v & locked) != 0 ? v | again : v | locked; });
-    if ((old & locked) != 0) [[unlikely]]
-      return;
+    if (!lock_or_leave_word(p, b)) return;
     Taken taken;
     M::serve(p, b, algorithm, taken, admitted);
     open(p, b, algorithm, taken);
+  }
+  /// The same; those taken out are left to the caller, who wakes them.
+  template <class Algorithm>
+  static void visit(Process& p, Bucket& b, Algorithm& algorithm, typename Algorithm::word admitted, Taken& taken) {
+    if (!lock_or_leave_word(p, b)) return;
+    M::serve(p, b, algorithm, taken, admitted);
+    open_only(p, b, algorithm, taken);
   }
 
   /// Opens the lock, after serving all lines as often as somebody asked for it, and wakes those taken out.
@@ -97,6 +100,13 @@ struct bucket_protocol {
       return taken.wake_all(p);
     Taken more = taken;  // a copy, for the same reason as apart()
     go_on_opening(apart(p), b, algorithm, more, old);
+  }
+  /// The same; those taken out are left to the caller, who wakes them.
+  template <class Algorithm>
+  static void open_only(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken) {
+    std::uint32_t old = opened(p, b);
+    for (; (old & again) != 0; old = opened(p, b)) M::serve_all(p, b, algorithm, taken);
+    if ((old & contended) != 0) M::wake(p["b7"], b.lock);
   }
   /// The same where none was taken out yet.
   template <class Algorithm>
@@ -109,6 +119,13 @@ struct bucket_protocol {
   }
 
  private:
+  /// Whether there is somebody to serve and the lock was open; if it was held, its holder is told (R2).
+  static bool lock_or_leave_word(Process& p, Bucket& b) {
+    if (b.announced(p["b4"]) == 0) return false;
+    const std::uint32_t old =
+        rmw_from(b.lock, p["b5"], unlocked, [](std::uint32_t v) { return (v & locked) != 0 ? v | again : v | locked; });
+    return (old & locked) == 0;
+  }
   template <class P>
   [[gnu::noinline]] static void wait_for_lock(P&& p, Bucket& b) {
     [[maybe_unused]] auto frame = p.frame();

@@ -4,6 +4,7 @@
 /// Deadlines of waiters that no thread stands for, kept by a thread of their own.
 
 #include <pthread.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -111,7 +112,7 @@ class deadlines {
   void add(timed_waiter& w) {
     const std::lock_guard locked(mutex_);
     if (!started_) {
-      std::thread([this] { run(); }).detach();
+      start();
       started_ = true;
     }
     heap_.add(w);
@@ -134,6 +135,22 @@ class deadlines {
  private:
   deadlines() = default;
 
+  /// Handlers of signals are for the threads of the program: this one blocks them all.
+  void start() {
+    struct all_blocked {
+      sigset_t before;
+      all_blocked() noexcept {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before);
+      }
+      all_blocked(const all_blocked&) = delete;
+      all_blocked& operator=(const all_blocked&) = delete;
+      ~all_blocked() { ::pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+    };
+    const all_blocked for_the_thread;
+    std::thread([this] { run(); }).detach();
+  }
   void notify() noexcept {
     changes_.fetch_add(1, std::memory_order_seq_cst);
     futex_wake(changes_);

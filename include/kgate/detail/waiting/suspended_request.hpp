@@ -21,7 +21,12 @@ struct suspension {
   using process = typename Semaphore::process;
   using statistics_type = typename Semaphore::statistics_type;
 
-  static const void* key_of(const Semaphore& s) noexcept { return s.gate_.key(); }
+  /// The key is the address of the semaphore itself: its queue is its first member.
+  static const void* key_of(const Semaphore& s) noexcept {
+    KGATE_EXPECTS(s.gate_.key() == &s, "the queue is not the first member of its semaphore");
+    return s.gate_.key();
+  }
+  static Semaphore& semaphore_of(const void* key) noexcept { return *static_cast<Semaphore*>(const_cast<void*>(key)); }
   static statistics_type* counts_of(const Semaphore& s) noexcept { return &s.counts_; }
   static outcome refusal(const Semaphore& s, std::uint32_t w) noexcept { return s.refusal(w); }
   static bool too_heavy(const Semaphore& s, std::uint32_t w) noexcept { return s.too_heavy(w); }
@@ -96,6 +101,7 @@ class suspended_request : public Node {
   }
   ~suspended_request() = default;
 
+  Semaphore& semaphore() const noexcept { return access::semaphore_of(this->key); }
   /// Whether it ends without standing in line; then `how` says how.
   bool ends_at_once(Semaphore& from) noexcept {
     this->how = outcome::acquired;
