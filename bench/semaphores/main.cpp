@@ -46,6 +46,8 @@ std::vector<cell> all_cells() {
   cells.push_back({.id = "hand-over 100 coroutines", .coroutines = 100, .k = 1, .seconds = 0.05});
   cells.push_back(
       {.id = "long waits: 4 threads k=1 2 ms", .threads = 4, .k = 1, .asleep_inside_us = 2000, .seconds = 0.3});
+  cells.push_back(
+      {.id = "long waits: 200 threads k=4 1 ms", .threads = 200, .k = 4, .asleep_inside_us = 1000, .seconds = 0.3});
   return cells;
 }
 

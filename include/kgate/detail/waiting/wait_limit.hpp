@@ -23,8 +23,8 @@ struct wait_limit {
   }
 };
 
-/// `d` as a duration of the clock, rounded up; d must be one that fits. Where the standard's cast would multiply by more
-/// than it divides afterwards, it could overflow on the way.
+/// `d` as a duration of the clock, rounded up; d must be one that fits. Where the standard's cast would multiply first
+/// and divide then, it could overflow on the way.
 template <class Rep, class Period>
 wait_limit::clock::duration rounded_up(const std::chrono::duration<Rep, Period>& d) noexcept {
   using duration = wait_limit::clock::duration;
