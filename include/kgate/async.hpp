@@ -205,9 +205,9 @@ struct options_of {
   using request = coroutine_request<Semaphore, limited, executor>;
 
   static request_options values(const Options&... options) {
-    request_options asked;
-    (asked.set(options), ...);
-    return asked;
+    request_options all;
+    (all.set(options), ...);
+    return all;
   }
 };
 
@@ -249,29 +249,30 @@ class [[nodiscard]] lease_request : public Base {
 template <class Fairness, class WaitPolicy, class Statistics, class Word>
 template <class... Options>
 auto basic_semaphore<Fairness, WaitPolicy, Statistics, Word>::async_acquire(Options... options) {
-  using asked = detail::options_of<Options...>;
-  return typename asked::template request<basic_semaphore>(*this, asked::values(options...),
-                                                           asked::executors::of(options...));
+  using chosen = detail::options_of<Options...>;
+  return typename chosen::template request<basic_semaphore>(*this, chosen::values(options...),
+                                                            chosen::executors::of(options...));
 }
 
 template <class Fairness, class WaitPolicy, class Statistics>
 template <class... Options>
 auto basic_slots<Fairness, WaitPolicy, Statistics>::async_acquire(Options... options) {
-  using asked = detail::options_of<Options...>;
-  static_assert(!asked::has_weight, "a slot is one permit");
-  using permit_request = typename asked::template request<detail::permits_type<basic_slots>>;
-  return detail::slot_request<basic_slots, asked::limited, permit_request>(*this, asked::values(options...),
-                                                                           asked::executors::of(options...));
+  using chosen = detail::options_of<Options...>;
+  static_assert(!chosen::has_weight, "a slot is one permit");
+  using permit_request = typename chosen::template request<detail::permits_type<basic_slots>>;
+  return detail::slot_request<basic_slots, chosen::limited, permit_request>(*this, chosen::values(options...),
+                                                                            chosen::executors::of(options...));
 }
 
 template <class T, class Slots>
 template <class... Options>
 auto pool<T, Slots>::async_borrow(Options... options) {
-  using asked = detail::options_of<Options...>;
-  static_assert(!asked::has_weight, "a lease is one permit");
-  using permit_request = typename asked::template request<detail::permits_type<Slots>>;
-  using slot_request = detail::slot_request<Slots, asked::limited, permit_request>;
-  return detail::lease_request<pool, slot_request>(*this, asked::values(options...), asked::executors::of(options...));
+  using chosen = detail::options_of<Options...>;
+  static_assert(!chosen::has_weight, "a lease is one permit");
+  using permit_request = typename chosen::template request<detail::permits_type<Slots>>;
+  using slot_request = detail::slot_request<Slots, chosen::limited, permit_request>;
+  return detail::lease_request<pool, slot_request>(*this, chosen::values(options...),
+                                                   chosen::executors::of(options...));
 }
 
 }  // namespace kgate

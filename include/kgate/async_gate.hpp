@@ -89,10 +89,10 @@ class [[nodiscard]] coroutine_entry final : private suspended_entry {
 
 template <class... Options>
 auto gate::async_enter(Options... options) {
-  using asked = detail::options_of<Options...>;
+  using chosen = detail::options_of<Options...>;
   static_assert((Executor<Options> || ...), "say where the coroutine goes on: an executor");
-  return detail::gates::coroutine_entry<asked::limited, typename asked::executor>(
-      std::make_unique<member>(join()), asked::values(options...), asked::executors::of(options...));
+  return detail::gates::coroutine_entry<chosen::limited, typename chosen::executor>(
+      std::make_unique<member>(join()), chosen::values(options...), chosen::executors::of(options...));
 }
 
 }  // namespace kgate

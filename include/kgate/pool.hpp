@@ -42,12 +42,12 @@ template <class T, class Slots = slots>
 class pool {
   /// Where the object of a slot is, if it has been made. Only the holder of the
   /// slot uses it.
-  class alignas(std::max(detail::cache_line, alignof(T))) place {
+  class alignas(std::max(detail::cache_line, alignof(T))) entry {
    public:
-    place() = default;
-    place(const place&) = delete;
-    place& operator=(const place&) = delete;
-    ~place() { destroy(); }
+    entry() = default;
+    entry(const entry&) = delete;
+    entry& operator=(const entry&) = delete;
+    ~entry() { destroy(); }
 
     bool made() const noexcept { return made_; }
     void* memory() noexcept { return bytes_; }
@@ -69,51 +69,51 @@ class pool {
    public:
     lease() noexcept = default;
     lease(lease&& other) noexcept
-        : from_(other.from_), held_(std::move(other.held_)), place_(std::exchange(other.place_, nullptr)) {}
+        : from_(other.from_), held_(std::move(other.held_)), entry_(std::exchange(other.entry_, nullptr)) {}
     lease& operator=(lease&& other) noexcept {
       if (this != &other) {
         give_back();
         from_ = other.from_;
         held_ = std::move(other.held_);
-        place_ = std::exchange(other.place_, nullptr);
+        entry_ = std::exchange(other.entry_, nullptr);
       }
       return *this;
     }
     ~lease() { give_back(); }
 
-    explicit operator bool() const noexcept { return place_ != nullptr; }
+    explicit operator bool() const noexcept { return entry_ != nullptr; }
     /// The object. On an empty lease the program stops.
-    T& operator*() const noexcept { return place().object(); }
-    T* operator->() const noexcept { return &place().object(); }
+    T& operator*() const noexcept { return entry().object(); }
+    T* operator->() const noexcept { return &entry().object(); }
     /// 0..k-1. On an empty lease the program stops.
-    std::ptrdiff_t slot() const noexcept { return static_cast<void>(place()), held_.number(); }
+    std::ptrdiff_t slot() const noexcept { return static_cast<void>(entry()), held_.number(); }
     /// The object is no good any more (a broken connection): it is destroyed,
     /// and the next borrower of its slot gets a new one. Nothing on an empty
     /// lease.
     void discard() noexcept {
-      if (place_ != nullptr) place_->destroy();
+      if (entry_ != nullptr) entry_->destroy();
       give_back();
     }
     /// Gives the object back now. Nothing on an empty lease.
     void give_back() noexcept {
-      if (place_ != nullptr && held_.number() >= from_->size()) place_->destroy();  // after a resize to fewer
-      place_ = nullptr;
+      if (entry_ != nullptr && held_.number() >= from_->size()) entry_->destroy();  // after a resize to fewer
+      entry_ = nullptr;
       held_.reset();
     }
 
    private:
     friend class pool;
-    using place_type = pool::place;
-    lease(const pool& from, basic_slot<Slots> held, place_type& place) noexcept
-        : from_(&from), held_(std::move(held)), place_(&place) {}
-    place_type& place() const noexcept {
-      KGATE_EXPECTS(place_ != nullptr, "an empty lease has no object");
-      return *place_;
+    using entry_type = pool::entry;
+    lease(const pool& from, basic_slot<Slots> held, entry_type& entry) noexcept
+        : from_(&from), held_(std::move(held)), entry_(&entry) {}
+    entry_type& entry() const noexcept {
+      KGATE_EXPECTS(entry_ != nullptr, "an empty lease has no object");
+      return *entry_;
     }
 
     const pool* from_ = nullptr;
     basic_slot<Slots> held_;
-    place_type* place_ = nullptr;
+    entry_type* entry_ = nullptr;
   };
 
   /// At most k objects; make(slot) makes one. It may run in several threads at
@@ -130,7 +130,7 @@ class pool {
         make_([make = std::make_shared<Make>(std::move(make))](void* memory, std::ptrdiff_t number) {
           ::new (memory) T((*make)(number));  // shared, since std::function wants what can be copied
         }),
-        places_(static_cast<std::size_t>(capacity), [](std::size_t) { return place(); }) {}
+        entries_(static_cast<std::size_t>(capacity), [](std::size_t) { return entry(); }) {}
   /// Objects made by their default constructor.
   explicit pool(std::ptrdiff_t k) requires std::is_default_constructible_v<T>
       : pool(k, [](std::ptrdiff_t) { return T(); }) {}
@@ -181,7 +181,7 @@ class pool {
 
   lease lend(basic_slot<Slots> held) {
     if (!held) return {};
-    place& its = places_[static_cast<std::size_t>(held.number())];
+    entry& its = entries_[static_cast<std::size_t>(held.number())];
     if (!its.made()) {
       make_(its.memory(), held.number());
       its.set_made();
@@ -191,7 +191,7 @@ class pool {
 
   Slots slots_;
   std::function<void(void*, std::ptrdiff_t)> make_;
-  fixed_array<place> places_;
+  fixed_array<entry> entries_;
 };
 
 namespace detail {

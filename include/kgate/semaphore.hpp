@@ -221,7 +221,7 @@ class alignas(detail::cache_line) basic_semaphore {
   /// What was true at some moment during the call.
   std::ptrdiff_t available() const noexcept {
     process p(caller(), gate_.key());
-    return static_cast<std::ptrdiff_t>(L::free(gate_.look(p)) + bargeable(p));
+    return static_cast<std::ptrdiff_t>(L::free(gate_.read(p)) + bargeable(p));
   }
   /// Permits out, those of threads on their way in or not asleep yet included. May exceed permits() for a while after a
   /// resize to less.
@@ -230,7 +230,7 @@ class alignas(detail::cache_line) basic_semaphore {
     std::ptrdiff_t queued = 0, balance = 0;
     with_waiters([&](const auto& w) { queued += static_cast<std::ptrdiff_t>(w.last + 1 - w.first); },
                  [&] {
-                   const word seen = gate_.look(p);
+                   const word seen = gate_.read(p);
                    balance = static_cast<std::ptrdiff_t>(L::free(seen)) -
                              static_cast<std::ptrdiff_t>(L::in_line(seen)) + static_cast<std::ptrdiff_t>(bargeable(p));
                  });
@@ -343,7 +343,7 @@ class alignas(detail::cache_line) basic_semaphore {
   [[gnu::noinline]] void check_excess() {
     const std::lock_guard no_resize(resizing_);  // or k could have changed since
     process p(caller(), gate_.key());
-    KGATE_EXPECTS(L::free(gate_.look(p)) <= L::permits_of(one_out_.load(std::memory_order_relaxed)),
+    KGATE_EXPECTS(L::free(gate_.read(p)) <= L::permits_of(one_out_.load(std::memory_order_relaxed)),
                   "release of a permit that nobody holds");
   }
 

@@ -44,11 +44,12 @@ TEST(RoomModelDeep, BargingN3k1) { holds_in_room<in_room<small_barging<room_mach
 TEST(RoomModelDeep, BargingGivingUpN2k1) { holds_in_room<impatient_in_room<small_barging<room_machine, 2>>>(2, 1, 2); }
 TEST(RoomModelDeep, BargingResized) { holds_in_room<resized_in_room<small_barging<room_machine, 2>, true>>(3, 3, 1); }
 TEST(RoomModelDeep, NamesInTheWordN3k2) {
-  auto asked = in_room_promised;
-  asked.push_back("distinct-names");
-  const auto fifo = verdicts<named_in_room<ticket_queue<room_machine, small_named_words>>>(3, 2, 1, 0, asked);
+  auto properties = in_room_promised;
+  properties.push_back("distinct-names");
+  const auto fifo = verdicts<named_in_room<ticket_queue<room_machine, small_named_words>>>(3, 2, 1, 0, properties);
   EXPECT_EQ(fifo.overall(), verdict::holds) << text(fifo);
-  const auto barging = verdicts<named_in_room<bounded_barging<room_machine, 2, middle_named_words>>>(3, 2, 1, 0, asked);
+  const auto barging =
+      verdicts<named_in_room<bounded_barging<room_machine, 2, middle_named_words>>>(3, 2, 1, 0, properties);
   EXPECT_EQ(barging.overall(), verdict::holds) << text(barging);
 }
 

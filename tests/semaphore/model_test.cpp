@@ -43,10 +43,10 @@ INSTANTIATE_TEST_SUITE_P(Small, KgateModel,
                                          bounds{4, 3, 1}));
 
 TEST(KgateModelVariants, SlotsAreDistinct) {
-  auto asked = promised_progress;
-  asked.push_back("distinct-names");
+  auto properties = promised_progress;
+  properties.push_back("distinct-names");
   for (const bounds b : {bounds{2, 2, 2}, bounds{3, 2, 1}}) {
-    const auto got = verdicts<slots_gate>(b.N, b.k, b.passages, b.k - 1, asked);
+    const auto got = verdicts<slots_gate>(b.N, b.k, b.passages, b.k - 1, properties);
     EXPECT_EQ(got.overall(), verdict::holds) << testing::PrintToString(b) << ": " << text(got);
   }
 }
@@ -62,14 +62,14 @@ TEST(KgateModelVariants, SlotsWithHintsAreDistinct) {
 
 // A permit and a name in one step.
 TEST(KgateModelVariants, NamesInTheWordAreDistinct) {
-  auto asked = promised_progress;
-  asked.push_back("distinct-names");
+  auto properties = promised_progress;
+  properties.push_back("distinct-names");
   for (const bounds b : {bounds{2, 1, 3}, bounds{2, 2, 2}, bounds{3, 2, 1}, bounds{4, 3, 1}}) {
-    const auto got = verdicts<named_gate>(b.N, b.k, b.passages, b.k - 1, asked);
+    const auto got = verdicts<named_gate>(b.N, b.k, b.passages, b.k - 1, properties);
     EXPECT_EQ(got.overall(), verdict::holds) << testing::PrintToString(b) << ": " << text(got);
   }
   for (const char* wrong : {"drop:n1", "force:1n=1"}) {
-    const auto got = verdicts<named_gate>(3, 2, 1, 0, asked, {.wrong = wrong});
+    const auto got = verdicts<named_gate>(3, 2, 1, 0, properties, {.wrong = wrong});
     EXPECT_EQ(got.overall(), verdict::violated) << wrong << ": " << text(got);
   }
 }

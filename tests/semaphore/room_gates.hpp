@@ -332,7 +332,7 @@ struct staring_queue : mortal_queue {
 struct trusting_machine : mortal_machine {
   template <class Algorithm>
   static void serve(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken, typename Algorithm::word most) {
-    algorithm.look(p);
+    algorithm.read(p);
     algorithm.serve(p, b, taken, most);
   }
 };

@@ -44,13 +44,13 @@ TEST(RoomModel, BargingLosesNothing) {
 
 TEST(RoomModel, NamesInTheWordAreDistinct) {
   const auto distinct = [](const auto& got) { EXPECT_EQ(got.overall(), verdict::holds) << text(got); };
-  const std::vector<std::string> asked{"k-exclusion", "deadlock-free", "starvation-free", "distinct-names"};
+  const std::vector<std::string> properties{"k-exclusion", "deadlock-free", "starvation-free", "distinct-names"};
   using fifo = named_in_room<ticket_queue<room_machine, small_named_words>>;
-  distinct(verdicts<fifo>(2, 1, 2, 0, asked));
-  distinct(verdicts<fifo>(2, 2, 1, 0, asked));
+  distinct(verdicts<fifo>(2, 1, 2, 0, properties));
+  distinct(verdicts<fifo>(2, 2, 1, 0, properties));
   using barging = named_in_room<bounded_barging<room_machine, 2, middle_named_words>>;
-  distinct(verdicts<barging>(2, 1, 2, 0, asked));
-  const auto lost = verdicts<barging>(2, 1, 2, 0, asked, {.wrong = "drop:n2"});
+  distinct(verdicts<barging>(2, 1, 2, 0, properties));
+  const auto lost = verdicts<barging>(2, 1, 2, 0, properties, {.wrong = "drop:n2"});
   EXPECT_EQ(lost.overall(), verdict::violated) << "a permit is left to others without its name: " << text(lost);
 }
 

@@ -88,7 +88,7 @@ TYPED_TEST(semaphore_kinds, gives_up_in_time_and_leaves_nothing_behind) {
   EXPECT_EQ(s.available(), 1);
 }
 
-TYPED_TEST(semaphore_kinds, a_place_given_up_in_the_middle_is_passed_over) {
+TYPED_TEST(semaphore_kinds, a_ticket_given_up_in_the_middle_is_passed_over) {
   TypeParam s(1);
   s.acquire();
   std::atomic<bool> gave_up{false}, entered{false};

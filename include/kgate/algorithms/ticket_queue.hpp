@@ -311,7 +311,7 @@ class ticket_queue {
   /// What the room knows this object by.
   const void* key() const noexcept { return this; }
   /// W of the moment.
-  word look(Process& p) { return W.read(p["W"]); }
+  word read(Process& p) { return W.read(p["W"]); }
 
   /// What the room calls under the lock of this object's bucket: takes out of the line who is admitted, and hands back
   /// tickets given up whose turn has come (T4). Doing it twice does no harm. Where nobody barges, no more than `most`

@@ -197,7 +197,7 @@ class herlihy93 {
   [[gnu::always_inline]] bool first_attempt(Process& p, copy& c, std::size_t me, const operation& op,
                                             in_words<result>& mine) {
     if (me < names()) c.present[me / 64] &= ~(word{1} << (me % 64));
-    if (!look(p, c, me)) return false;
+    if (!read_current(p, c, me)) return false;
     carry_out(c);
     mine = c.state->value().apply(op);
     return commit(p, c, me);
@@ -229,7 +229,7 @@ class herlihy93 {
 
   /// Copies the version that was current and what is announced. False if another became current meanwhile: then the
   /// copy may be torn and nothing may be done with it.
-  [[gnu::always_inline]] bool look(Process& p, copy& c, std::size_t me) {
+  [[gnu::always_inline]] bool read_current(Process& p, copy& c, std::size_t me) {
     const std::size_t block = Word::index(c.seen);
     if (!recall(p, c, me)) read_version(p, block, c.bits, *c.state);
     Data* const from = &S[block * layout().stride()];
@@ -303,7 +303,7 @@ class herlihy93 {
     for (int lost = 0; lost < 2; ++lost) {
       give_way(p, pauses << lost);
       begin(p, c, present);
-      if (!look(p, c, me)) continue;
+      if (!read_current(p, c, me)) continue;
       if (c.bit(me) == toggle) return leave(p, me, c.in.results[me].value());
       carry_out(c);
       if (commit(p, c, me)) return c.in.results[me].value();

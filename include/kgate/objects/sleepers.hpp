@@ -26,7 +26,7 @@ class sleepers {
   /// attempt() until it succeeds.
   template <class Attempt>
   bool until(Attempt&& attempt) noexcept {
-    return attempt() || wait(attempt, [] { return look; });
+    return attempt() || wait(attempt, [] { return check_interval; });
   }
   /// The others return false if it did not at once,
   template <class Attempt>
@@ -44,7 +44,7 @@ class sleepers {
   /// or until stop was requested, which is noticed within one `look`.
   template <class Attempt>
   bool until(Attempt&& attempt, const stop_token& stop) noexcept {
-    return attempt() || wait(attempt, [&] { return stop.stop_requested() ? seconds::zero() : look; });
+    return attempt() || wait(attempt, [&] { return stop.stop_requested() ? seconds::zero() : check_interval; });
   }
 
   void freed() noexcept {
@@ -56,7 +56,7 @@ class sleepers {
 
  private:
   using seconds = std::chrono::duration<double>;
-  static constexpr seconds look{0.02};
+  static constexpr seconds check_interval{0.02};
   static constexpr int spins = 200;
 
   /// One woken at a time is enough: it lowers waking_ before its attempt, so either that finds what we freed or we see
@@ -83,7 +83,7 @@ class sleepers {
         if (attempt()) return true;
         continue;
       }
-      const std::timespec length{0, static_cast<long>(std::min(time, look).count() * 1e9)};
+      const std::timespec length{0, static_cast<long>(std::min(time, check_interval).count() * 1e9)};
       const std::uint32_t event = event_.load(std::memory_order_seq_cst);
       waits_.fetch_add(1, std::memory_order_seq_cst);
       const bool done = attempt();

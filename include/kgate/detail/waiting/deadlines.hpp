@@ -100,9 +100,9 @@ class deadlines {
   /// Never destroyed: the thread may outlive main.
   static deadlines& of_process() {
     static deadlines* const one = [] {
-      alignas(deadlines) static unsigned char place[sizeof(deadlines)];
-      ::pthread_atfork(nullptr, nullptr, [] { ::new (static_cast<void*>(place)) deadlines; });
-      return ::new (static_cast<void*>(place)) deadlines;
+      alignas(deadlines) static unsigned char memory[sizeof(deadlines)];
+      ::pthread_atfork(nullptr, nullptr, [] { ::new (static_cast<void*>(memory)) deadlines; });
+      return ::new (static_cast<void*>(memory)) deadlines;
     }();
     return *one;
   }
