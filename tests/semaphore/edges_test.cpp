@@ -178,6 +178,31 @@ TYPED_TEST(semaphore_edges, a_request_for_more_than_there_are_left_is_refused_an
   EXPECT_EQ(s.available(), 2);
 }
 
+TYPED_TEST(semaphore_edges, what_weight_max_said_may_be_too_much_beside_a_resize) {
+  TypeParam s(4);
+  std::atomic<bool> over{false};
+  std::jthread resizer([&] {
+    for (std::ptrdiff_t k = 1; !over; k = k % 4 + 1) s.resize(k);
+  });
+  while (s.permits() == 4) std::this_thread::yield();
+  int granted = 0, refusals = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const std::ptrdiff_t w = s.weight_max();
+    try {
+      s.acquire(w);
+      s.release(w);
+      ++granted;
+    } catch (const kgate::refused& why) {
+      EXPECT_EQ(why.why(), kgate::refused::reason::too_heavy);
+      ++refusals;
+    }
+  }
+  over = true;
+  resizer.join();
+  EXPECT_EQ(granted + refusals, 3000);
+  EXPECT_EQ(s.available(), s.permits());
+}
+
 double cpu_seconds() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
