@@ -41,7 +41,7 @@ def rows(kept):
 def page_with(kept):
     with open(PAGE, encoding="utf-8") as file:
         before, rest = file.read().split(BEGIN)
-    return before + BEGIN + rows(kept) + END + rest.split(END)[1]
+    return before + BEGIN + rows(kept) + END + rest.split(END, 1)[1]
 
 
 def main():

@@ -22,6 +22,7 @@
 #include <filesystem>
 #include <fstream>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
@@ -179,13 +180,19 @@ double at(std::vector<double>& values, double part) {
 }
 
 bool failed = false;
+nlohmann::ordered_json figures = nlohmann::ordered_json::array();  // of this run
 
+void tell(const std::string& what, double measured) {
+  std::printf("%-76s %10.2f\n", what.c_str(), measured);
+  figures.push_back({{"what", what}, {"got", measured}});
+}
 void at_most(const char* what, double measured, double wanted) {
   const bool holds = measured <= wanted;
   std::printf("%-76s %10.0f   %s %.0f\n", what, measured, holds ? "as wanted, at most" : "NOT as wanted, at most",
               wanted);
   std::fflush(stdout);
   failed = failed || !holds;
+  figures.push_back({{"what", what}, {"got", measured}, {"wanted", wanted}, {"holds", holds}});
 }
 
 /// Long enough for every waiter to have begun to watch.
@@ -224,11 +231,9 @@ void measure_kills(const std::string& directory, board& shared, int waiters, int
     usleep(20'000);
   }
   const std::string what = "SIGKILL of the holder, " + std::to_string(waiters) + " waiting: us until ";
-  std::printf("%-76s %10.0f\n", (what + "the kernel has ended it, median").c_str(), at(dead, 0.5));
-  std::printf("%-76s %10.0f\n", (what + "a bare lock is free, with a bare pidfd, median").c_str(), at(floor, 0.5));
-  std::printf("%-76s %10.0f\n", (what + "that, 99 %").c_str(), at(floor, 0.99));
-  std::printf("%-76s %10.2f\n", (what + "the next one is inside over that, median").c_str(),
-              at(inside, 0.5) / at(floor, 0.5));
+  tell(what + "the kernel has ended it, median", at(dead, 0.5));
+  tell(what + "a bare lock is free, with a bare pidfd, median", at(floor, 0.5));
+  tell(what + "a bare lock is free, with a bare pidfd, 99 %", at(floor, 0.99));
   at_most((what + "the next one is inside, median").c_str(), at(inside, 0.5), 450);
   at_most((what + "the next one is inside, 99 %").c_str(), at(inside, 0.99), 3000);
 }
@@ -245,8 +250,8 @@ void measure_massacre(const std::string& directory, board& shared, int killed) {
   const auto [dead, inside] = here.kill_all_but_last();
   const std::string what = std::to_string(killed) + " killed at once: us until ";
   const double floor = floor_of_many_us(killed);
-  std::printf("%-76s %10.0f\n", (what + "the kernel has ended as many of two threads that do nothing").c_str(), floor);
-  std::printf("%-76s %10.0f\n", (what + "the kernel has ended them").c_str(), dead);
+  tell(what + "the kernel has ended as many of two threads that do nothing", floor);
+  tell(what + "the kernel has ended them", dead);
   at_most((what + "the last one is inside").c_str(), inside, std::max(50'000.0, floor + above_floor_of_many_us));
   at_most((what + "it is inside after the kernel has").c_str(), inside - dead, 10'000);
 }
@@ -340,11 +345,13 @@ void measure_status(const std::string& directory, int participants, int users) {
 int main(int argc, char** argv) {
   int seconds = 10, kills = 100;
   bool require = false;
+  std::string json_file;
   std::vector<std::string> only;
   CLI::App app{"what waiting at a gate costs, and how soon a death is noticed"};
   app.add_option("--only", only, "of idle, kills, busy, massacre, status")->delimiter(',');
   app.add_option("--seconds", seconds, "of waiting while nothing happens");
   app.add_option("--kills", kills, "of holders");
+  app.add_option("--json", json_file, "write the figures to this file");
   app.add_flag("--require", require, "fail if a figure is worse than promised");
   CLI11_PARSE(app, argc, argv);
   char directory[] = "/dev/shm/kgate-bench-XXXXXX";
@@ -364,5 +371,7 @@ int main(int argc, char** argv) {
   if (wanted("massacre")) measure_massacre(directory, shared, 500);
   if (wanted("status")) measure_status(directory, 1000, 800);
   std::filesystem::remove_all(directory);
+  const nlohmann::ordered_json report{{"seconds", seconds}, {"kills", kills}, {"figures", figures}};
+  if (!json_file.empty() && !(std::ofstream(json_file) << report.dump(1) << '\n')) return EXIT_FAILURE;
   return require && failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

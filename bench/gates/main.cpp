@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@ namespace {
 
 using gates_bench::crowd;
 using gates_bench::outcome;
+using json = nlohmann::ordered_json;
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -44,6 +47,7 @@ class requirements {
   void expect(const std::string& what, double measured, bool holds, double wanted) {
     std::printf("  %-64s %8.2f   %s %.2f\n", what.c_str(), measured, holds ? "as wanted," : "NOT as wanted,", wanted);
     failed_ = failed_ || !holds;
+    all_.push_back({{"what", what}, {"got", measured}, {"wanted", wanted}, {"holds", holds}});
   }
   void at_least(const std::string& what, double measured, double wanted) {
     expect(what, measured, measured >= wanted, wanted);
@@ -52,9 +56,11 @@ class requirements {
     expect(what, measured, measured <= wanted, wanted);
   }
   bool failed() const { return failed_; }
+  const json& all() const { return all_; }
 
  private:
   bool failed_ = false;
+  json all_ = json::array();
 };
 
 struct settings {
@@ -65,11 +71,13 @@ struct settings {
   std::vector<std::string> only;
   int rounds = 5;
   double seconds = 0.3;
+  std::string json_file;
   bool require = false;
   bool alone = true;
 };
 
-void measure_alone(const std::string& directory, int rounds, requirements& wanted) {
+json measure_alone(const std::string& directory, int rounds, requirements& wanted) {
+  json all = json::array();
   std::printf("alone: ns a passage\n");
   for (const int k : {1, 4}) {
     kgate::gate_options options;
@@ -88,7 +96,12 @@ void measure_alone(const std::string& directory, int rounds, requirements& wante
     std::printf("  k=%d  gate %.1f  semaphore %.1f  sem_t %.1f\n", k, median(at_gate), median(at_semaphore),
                 median(at_peer));
     wanted.at_most("alone k=" + std::to_string(k) + ": time over sem_t's", median(at_gate) / median(at_peer), 1.0);
+    all.push_back({{"k", k},
+                   {"gate_ns", median(at_gate)},
+                   {"semaphore_ns", median(at_semaphore)},
+                   {"sem_t_ns", median(at_peer)}});
   }
+  return all;
 }
 
 /// What the issue of scale promises of `members` members, in ratios to semop and sem_t of the same rounds.
@@ -107,7 +120,8 @@ void require_of(const std::string& at, int members, double inside_ns, std::map<s
     wanted.at_least(at + " default / sem_t", median(by_name["default"].rate) / median(by_name["sem_t"].rate), 0.8);
 }
 
-void measure_crowds(const std::string& directory, const settings& how, requirements& wanted) {
+json measure_crowds(const std::string& directory, const settings& how, requirements& wanted) {
+  json all = json::array();
   std::printf("\n%-36s %-10s %12s %8s %8s %14s\n", "members", "", "passages/s", "/ semop", "Jain", "CPU us/passage");
   std::map<std::string, double> cpu_at_64;
   for (const std::string& kind : how.kinds)
@@ -124,9 +138,14 @@ void measure_crowds(const std::string& directory, const settings& how, requireme
           std::snprintf(at, sizeof at, "%d %s, k=%d, %.0f ns inside", members, kind.c_str(), k, inside_ns);
           const auto semop = by_name.find("semop");
           const double floor = semop != by_name.end() ? median(semop->second.rate) : 0;
-          for (auto& [name, of] : by_name)
+          json medians;
+          for (auto& [name, of] : by_name) {
+            medians[name] = {{"rate", median(of.rate)}, {"jain", median(of.jain)}, {"cpu_us", median(of.cpu_us)}};
             std::printf("%-36s %-10s %12.0f %8.2f %8.2f %14.2f\n", at, name.c_str(), median(of.rate),
                         floor > 0 ? median(of.rate) / floor : 0, median(of.jain), median(of.cpu_us));
+          }
+          all.push_back(
+              {{"kind", kind}, {"members", members}, {"k", k}, {"inside_ns", inside_ns}, {"contenders", medians}});
           if (how.only.empty()) require_of(at, members, inside_ns, by_name, wanted);
           const std::string row = kind + std::to_string(k) + "/" + std::to_string(inside_ns);
           if (!how.only.empty()) continue;
@@ -136,6 +155,7 @@ void measure_crowds(const std::string& directory, const settings& how, requireme
             wanted.at_most(std::string(at) + " default, CPU over that at 64", cpu / cpu_at_64[row], 2.0);
           std::fflush(stdout);
         }
+  return all;
 }
 
 }  // namespace
@@ -151,14 +171,18 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", how.rounds, "of each contender, interleaved");
   app.add_option("--seconds", how.seconds, "of each round");
   app.add_flag("!--no-alone", how.alone, "leave out the uncontended passage");
+  app.add_option("--json", how.json_file, "write the medians to this file");
   app.add_flag("--require", how.require, "fail if a ratio is worse than promised");
   CLI11_PARSE(app, argc, argv);
 
   char directory[] = "/dev/shm/kgate-bench-XXXXXX";
   if (mkdtemp(directory) == nullptr) return EXIT_FAILURE;
   requirements wanted;
-  if (how.alone) measure_alone(directory, how.rounds, wanted);
-  measure_crowds(directory, how, wanted);
+  json report{{"rounds", how.rounds}, {"seconds", how.seconds}};
+  if (how.alone) report["alone"] = measure_alone(directory, how.rounds, wanted);
+  report["crowds"] = measure_crowds(directory, how, wanted);
+  report["required"] = wanted.all();
   std::filesystem::remove_all(directory);
+  if (!how.json_file.empty() && !(std::ofstream(how.json_file) << report.dump(1) << '\n')) return EXIT_FAILURE;
   return how.require && wanted.failed() ? EXIT_FAILURE : EXIT_SUCCESS;
 }

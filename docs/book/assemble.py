@@ -21,7 +21,7 @@ MOVED = {"README.md": "index.md", "CHANGELOG.md": "changes.md", "SECURITY.md": "
          "bindings/python/README.md": "python.md"}
 
 
-def place(path):
+def target_of(path):
     """Where a file of the tree is in the book, or nothing."""
     if path in MOVED:
         return MOVED[path]
@@ -39,7 +39,7 @@ def with_links(text, source, target):
         inside = os.path.normpath(os.path.join(os.path.dirname(source), path))
         if (ROOT / inside).is_dir():
             inside += "/README.md"
-        where = place(inside)
+        where = target_of(inside)
         if where is None or not (ROOT / inside).exists():
             return label[1:-1] if not label.startswith("!") else ""
         return f"{label}({os.path.relpath(where, os.path.dirname(target) or '.')}{anchor})"
@@ -53,10 +53,10 @@ def documents(output):
     sources += [ROOT / name for name in ("CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md")] + sorted((ROOT / "examples").rglob("README.md"))
     for path in sources:
         name = str(path.relative_to(ROOT))
-        target = output / place(name)
+        target = output / target_of(name)
         target.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".md":
-            target.write_text(with_links(path.read_text(), name, place(name)))
+            target.write_text(with_links(path.read_text(), name, target_of(name)))
         else:
             shutil.copy(path, target)
 

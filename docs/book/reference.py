@@ -80,6 +80,30 @@ def template_of(element):
     return f"template <{', '.join(names)}>\n"
 
 
+def wrapped(text, width=76):
+    """A declaration of several lines if one would be too long: its arguments, as many in a line as fit."""
+    lines = text.split("\n")
+    last, opened = lines[-1], lines[-1].find("(")
+    if len(last) <= width or opened < 0:
+        return text
+    depth, start, parts = 0, opened + 1, []
+    for at in range(opened, len(last)):
+        depth += (last[at] in "([{<") - (last[at] in ")]}" or last[at] == ">" and last[at - 1] != "-")
+        if depth == 0 or depth == 1 and last[at] == ",":
+            parts.append(last[start:at + 1].strip())
+            start = at + 1
+        if depth == 0:
+            break
+    lines[-1:] = [last[:opened + 1]]
+    for part in parts:
+        if lines[-1].startswith("    ") and len(lines[-1]) + 1 + len(part) <= width:
+            lines[-1] += f" {part}"
+        else:
+            lines.append(f"    {part}")
+    lines[-1] += last[start:]
+    return "\n".join(lines)
+
+
 def signature(member):
     kind, name = member.get("kind"), member.findtext("name")
     if kind == "enum":
@@ -95,7 +119,7 @@ def signature(member):
         return template_of(member) + text + ";"
     text = template_of(member) + ("static " if member.get("static") == "yes" else "") + ("explicit " if member.get("explicit") == "yes" else "")
     text += declared + (member.findtext("argsstring") or "") + " " + words(member.find("initializer"))
-    return re.sub(r"\s+(?=;)", "", re.sub(r" +", " ", text).strip() + ";")
+    return wrapped(re.sub(r"\s+(?=;)", "", re.sub(r" +", " ", text).strip() + ";"))
 
 
 def of_members(compound, level, only=lambda member: True):
@@ -109,7 +133,7 @@ def of_members(compound, level, only=lambda member: True):
             if only(member) and not name.startswith(("@", "~", "KGATE_API", "KGATE_CHECKED")) and "=delete" not in (member.findtext("argsstring") or ""):
                 groups.setdefault(name, []).append(member)
     for name, members in groups.items():
-        yield f"{'#' * level} {name.replace('<', '&lt;')}"
+        yield f"{'#' * level} `{name}`"
         for member in members:
             yield f"```cpp\n{signature(member)}\n```"
             text = description(member)
@@ -179,7 +203,7 @@ class Headers:
         parts = [f"# kgate/{path.name}", header_comment(path)]
         for compound in self.in_file(path.name):
             name = compound.findtext("compoundname")
-            parts += [f"## {name}", f"```cpp\n{template_of(compound)}{compound.get('kind')} {name};\n```", description(compound)]
+            parts += [f"## `{name}`", f"```cpp\n{template_of(compound)}{compound.get('kind')} {name};\n```", description(compound)]
             parts += of_members(compound, 3)
         parts += self.free(path.name)
         return "\n\n".join(p for p in parts if p) + "\n"
@@ -189,17 +213,29 @@ class Headers:
             yield path.name, self.page(path)
 
 
+def native_texts(folder):
+    """What the compiled part says of each method and property, by class and name; what is called first is left out."""
+    texts = {}
+    for path in sorted(folder.glob("*.c")):
+        for kind, table in re.findall(r"^static Py\w+Def (\w+?)_(?:methods|properties|members)\[\] = \{(.*?)\};", path.read_text(), re.M | re.S):
+            for name, text in re.findall(r'\{"(\w+)", [^"{}]*?"((?:[^"]|"\s*")*)"', table):
+                text = re.sub(r'"\s+"', "", text)
+                text = re.sub(rf"^{name}\([^)]*\): ", "", text)
+                texts[kind, name] = text[:1].upper() + text[1:].rstrip(".") + "."
+    return texts
+
+
 def python_page(root):
     """Classes and functions of the package: signatures by the stubs, words by the documentation of the source."""
     source = root / "bindings/python/src"
     trees = [ast.parse((source / "kgate" / name).read_text()) for name in ("__init__.py", "_native.pyi")]
     listed = next(ast.literal_eval(n.value) for n in trees[0].body if isinstance(n, ast.Assign) and n.targets[0].id == "__all__")
-    texts = dict(re.findall(r'\{"(\w+)", [^"]*?"((?:[^"]|"\s*")*)"', "".join(p.read_text() for p in sorted((source / "native").glob("*.c")))))
+    texts = native_texts(source / "native")
     parts = ["# The Python package", ast.get_docstring(trees[0]).split("\n\n    import")[0]]
     for name in listed:
         kinds = [n for t in trees for n in t.body if getattr(n, "name", None) == name]
         for node in kinds[:1]:
-            parts += [f"## {name}", ast.get_docstring(node) or ""]
+            parts += [f"## `{name}`", ast.get_docstring(node) or texts.get(("module", name), "")]
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 parts += [f"```python\n{signature_of(node)}\n```"]
         members = {}
@@ -210,12 +246,13 @@ def python_page(root):
                 if isinstance(member, (ast.FunctionDef, ast.AsyncFunctionDef)) and (not member.name.startswith("_") or member.name == "__init__"):
                     members.setdefault(member.name, member)
         for member in members.values():
-            parts += [f"### {name}.{member.name}".replace("__init__", "\\_\\_init\\_\\_"), f"```python\n{signature_of(member)}\n```",
-                      ast.get_docstring(member) or texts.get(member.name, "").replace('"\n', "")]
+            parts += [f"### `{name}.{member.name}`", f"```python\n{signature_of(member)}\n```",
+                      ast.get_docstring(member) or texts.get((name.lower(), member.name), "").replace('"\n', "")]
     return "\n\n".join(re.sub(r'"\s+"', "", p) for p in parts if p) + "\n"
 
 
 def signature_of(node):
     head = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
     prefix = "".join(f"@{ast.unparse(d)}\n" for d in node.decorator_list)
-    return f"{prefix}{head} {node.name}({ast.unparse(node.args)})" + (f" -> {ast.unparse(node.returns)}" if node.returns else "")
+    arguments = re.sub(r"(?<=[\w\]])=", " = ", ast.unparse(node.args)).replace("mode: int = 384", "mode: int = 0o600")
+    return wrapped(f"{prefix}{head} {node.name}({arguments})" + (f" -> {ast.unparse(node.returns)}" if node.returns else ""))

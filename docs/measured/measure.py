@@ -5,7 +5,9 @@
 usage: docs/measured/measure.py [PART...]    (build/release must be built; each part takes some minutes)
        docs/measured/measure.py --fill       measure nothing, write the pages from the files
 
-Parts: commands, python, semaphores, instructions, objects; default: all. What is kept: a file a part, PART.json. In a page, a figure says where it is
+Parts: commands, crowd, python, semaphores, instructions, objects, gates, gates_deaths, experiments, scale;
+default: all. (experiments and scale are simulations with a seed, which come out the same on any machine.) What is kept: a file a
+part, PART.json. In a page, a figure says where it is
 from in a comment behind it: `<!-- commands: jobs kgate / jobs flock -->` is a ratio of commands.json, judged as bench/commands
 does, or that of two medians where it judges none, `<!-- python: kgate.Gate -->`
 a ratio of python.json, `<!-- semaphores: CELL: a / b -->` how many times as fast a is as b. Whole tables are made by tables.py.
@@ -25,7 +27,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BUILD = ROOT / "build/release"
 CELL = re.compile(r"([\d.]+)( <!-- (commands|python|semaphores): ([^>]*?) -->)")
-PAGES = ("README.md", "docs/python.md", "docs/semaphore.md", "docs/async.md", "docs/objects.md")
+PAGES = ("README.md", "docs/python.md", "docs/semaphore.md", "docs/async.md", "docs/objects.md", "docs/gates.md",
+         "docs/compared.md")
 
 
 def figure(source, what):
@@ -52,10 +55,10 @@ def printed(*command):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(BUILD / "python")}).stdout
 
 
-def measured(program, rounds):
+def measured(program, *options):
     """What a bench writes with --json."""
     with tempfile.NamedTemporaryFile() as file:
-        printed(BUILD / "bin" / program, "--rounds", str(rounds), "--json", file.name)
+        printed(BUILD / "bin" / program, *options, "--json", file.name)
         data = json.load(file)
     return data
 
@@ -66,7 +69,7 @@ def where(rounds):
 
 
 def semaphores():
-    data = measured("semaphores", 5)
+    data = measured("semaphores", "--rounds", "5")
     cells = {r["cell"]: {p["peer"]: {"rate": round(p["median_ops_per_s"]), "cpu_us": round(p["median_cpu_us"], 3),
                                      "entered": p["entered_meanwhile_max"], "admitted": p["admitted_meanwhile_max"]}
                          for p in r["peers"]} for r in data["results"]}
@@ -79,7 +82,7 @@ def instructions():
 
 
 def objects():
-    data = measured("objects", 7)
+    data = measured("objects", "--rounds", "7")
 
     def median(values):
         return sorted(values)[len(values) // 2]
@@ -88,9 +91,42 @@ def objects():
     return {**where(7), "ratios": data["ratios"], "memory": {m["name"]: m["bytes"] for m in data["memory"]}, "cells": cells}
 
 
+def gates():
+    """Crowds of 2 to 1024 processes, each 1 us inside; two and eight of them with less inside, where nothing is required."""
+    common = ("--kinds", "processes", "--rounds", "5", "--seconds", "0.2")
+    data = measured("gates", *common)
+    for options in (("--members", "2", "--slots", "2", "--inside", "0"), ("--members", "8", "--slots", "1", "--inside", "200")):
+        data["crowds"] += measured("gates", *common, "--no-alone", *options)["crowds"]
+    for crowd in data["crowds"]:
+        for peer in crowd["contenders"].values():
+            peer.update(rate=round(peer["rate"]), jain=round(peer["jain"], 3), cpu_us=round(peer["cpu_us"], 2))
+    return {**where(data["rounds"]), **data}
+
+
+def crowd():
+    """What the deep test of waiting commands measures."""
+    with tempfile.NamedTemporaryFile() as file:
+        subprocess.run([sys.executable, "-B", ROOT / "tests/cli/kgate/crowd_deep_test.py", BUILD / "bin/kgate", BUILD / "bin/kgate_documents", ROOT],
+                       check=True,
+                       env={**os.environ, "KGATE_CROWD_JSON": file.name})
+        data = json.load(file)
+    return {**where(data["rounds"]), **data}
+
+
+def experiments(*options):
+    """Figures 10 and 11 of Anderson & Moir, simulated; without what differs from machine to machine."""
+    found = {}
+    for figure in ("fig10", "fig11"):
+        data = json.loads(printed(BUILD / "bin/kgate-lab", "experiment", figure, "--simulated", *options, "--json"))
+        found[figure] = tables.of_experiment(data)
+    return found
+
+
 PARTS = {"commands": lambda: json.loads(printed(BUILD / "bin/bench_commands", "--json", "--rounds", "5")),
          "python": lambda: json.loads(printed("/usr/bin/python3", "-B", ROOT / "bench/python/uncontended.py", "--json")),
-         "semaphores": semaphores, "instructions": instructions, "objects": objects}
+         "semaphores": semaphores, "instructions": instructions, "objects": objects, "crowd": crowd,
+         "gates": gates, "gates_deaths": lambda: {**where(1), **measured("gate_deaths")},
+         "experiments": experiments, "scale": lambda: experiments("--scale")}
 
 
 def shown(data):

@@ -92,7 +92,86 @@ def objects(data):
     return lines + table(["memory of the whole queue", "bytes"], [[name, str(size)] for name, size in data["memory"].items()])
 
 
-TABLES = {"semaphores": semaphores, "coroutines": coroutines, "objects": objects}
+# ---- bench/gates ----
+
+def gates(data):
+    """Crowds: a row for each number of members and slots, with 1 us inside; then the cells of other lengths."""
+    lines = [f"`bench/gates`, {machine(data)}, medians of {data['rounds']} rounds:", ""]
+    lines += table(["alone", "time / that of `sem_t`", "/ that of `kgate::semaphore`"],
+                   [[f"k = {a['k']}", short(a["gate_ns"] / a["sem_t_ns"]), short(a["gate_ns"] / a["semaphore_ns"])] for a in data["alone"]]) + [""]
+    head = ["processes, 1 us inside", "default / `semop`", "Jain's index", "strict / `semop`", "bare futexes / `semop`", "with a time limit / `semop`",
+            "processor time of a passage, us: default", "bare futexes"]
+    rows, others = [], []
+    for crowd in data["crowds"]:
+        of, what = crowd["contenders"], f"{crowd['members']}, k = {crowd['k']}"
+        if crowd["inside_ns"] == 1000:
+            semop = of["semop"]["rate"]
+            rows.append([what, short(of["default"]["rate"] / semop), f"{of['default']['jain']:.2f}", short(of["strict"]["rate"] / semop),
+                         short(of["bare"]["rate"] / semop), short(of["bare-timed"]["rate"] / semop), f"{of['default']['cpu_us']:.1f}",
+                         f"{of['bare']['cpu_us']:.1f}"])
+        else:
+            others.append([f"{what}, {crowd['inside_ns']:.0f} ns inside", short(of["default"]["rate"] / of["sem_t"]["rate"]),
+                           short(of["strict"]["rate"] / of["sem_t"]["rate"])])
+    lines += table(head, rows) + [""]
+    lines += table(["processes", "default / `sem_t`", "strict / `sem_t`"], others) + [""]
+    missed = [r for r in data["required"] if not r["holds"]]
+    lines += [f"Of {len(data['required'])} figures that `--require` wants {len(data['required']) - len(missed)} are reached" + (", **not**:" if missed else ".")]
+    if missed:
+        lines += ["", *table(["", "got", "wanted"], [[r["what"], short(r["got"]), short(r["wanted"])] for r in missed])]
+    return lines
+
+
+def deaths(data):
+    def told(what, value):
+        return f"{value:.0f}" if "wake-ups" in what else f"{value / 1000:.2f} ms"
+
+    rows = [[re.sub(r": us(?: until|, )", lambda f: ": until" if "until" in f[0] else ", ", f["what"]), told(f["what"], f["got"]),
+             "" if "wanted" not in f else told(f["what"], f["wanted"]) + ("" if f["holds"] else ", **missed**")] for f in data["figures"]]
+    return [f"`gate_deaths`, {machine(data)}:", "", *table(["", "got", "wanted, at most"], rows)]
+
+
+# ---- waiting commands ----
+
+def crowd(data):
+    def spread(values):
+        return f"{values[0]:.2f} to {values[-1]:.2f} (median {values[len(values) // 2]:.2f})"
+
+    return table([f"{machine(data)}", "`kgate run`", "`flock`"],
+                 [[f"memory of each of {data['waiters']} that wait (PSS, median)", f"{data['pss_kb']} kB", ""],
+                  [f"processor time of all {data['waiters']} in five seconds", f"{data['idle_cpu_s']} s", ""],
+                  [f"10,000 through `xargs -P200`, times as long as 2500, {data['rounds']} rounds", spread(data["kgate"]), spread(data["flock"])]])
+
+
+# ---- kgate-lab experiment ----
+
+def of_experiment(data):
+    """What the pages quote of a run with --json."""
+    if "scale" in data:
+        return [{**p, "microseconds": round(p["microseconds"], 1), "remote": round(p["remote"])} for p in data["scale"]]
+    return [{name: o[name] for name in ("id", "claim", "holds", "evidence")} for o in data["observations"]]
+
+
+def experiments(data):
+    other = {o["id"]: o for o in data["fig11"]}
+    return table(["observation", "figure 10", "figure 11"],
+                 [[o["claim"], *(f"{one['holds']}: {one['evidence']}" for one in (o, other[o["id"]]))] for o in data["fig10"]])
+
+
+CURVES = {"mcs": "MCS", "herlihy": "Herlihy, N = all", "k-1": "nested, k = 1", "k-4": "nested, k = 4", "k-16": "nested, k = 16", "tree-16": "tree, k = 16"}
+
+
+def scale(data):
+    sizes = sorted({p["processors"] for p in data["fig10"]})
+    rows = []
+    for figure in ("fig10", "fig11"):
+        cells = {(p["id"], p["processors"]): f"{p['microseconds']:.0f} ({p['remote']})" for p in data[figure]}
+        for number, (name, words) in enumerate(CURVES.items()):
+            rows.append([(f"figure {figure[3:]}: " if number == 0 else "") + words, *(cells.get((name, size), "") for size in sizes)])
+    return table(["", f"{sizes[0]} processors", *map(str, sizes[1:])], rows)
+
+
+TABLES = {"semaphores": semaphores, "coroutines": coroutines, "objects": objects, "gates": gates,
+          "gates_deaths": deaths, "crowd": crowd, "experiments": experiments, "scale": scale}
 
 
 def written(text):

@@ -317,6 +317,46 @@ static int hold(const char* name) {
   return 0;
 }
 
+/* Times that no clock reaches are as good as no limit: they neither wrap nor are over at once. */
+static void longest_times(void) {
+  static const int64_t times[] = {KGATE_FOREVER, KGATE_FOREVER - 1, KGATE_FOREVER / 2};
+  kgate_gate* gate = open_gate("longest", 1);
+  kgate_member *inside = join(gate), *outside = join(gate);
+  kgate_semaphore* semaphore = NULL;
+  kgate_slots* slots = NULL;
+  kgate_stop* stop = NULL;
+  kgate_wait* wait = NULL;
+  ptrdiff_t slot = -1, other = -1;
+  OK(kgate_semaphore_create(&semaphore, 1));
+  OK(kgate_slots_create(&slots, 1));
+  OK(kgate_enter(inside, 1));
+  OK(kgate_acquire(semaphore, 1));
+  OK(kgate_slots_acquire(slots, &slot));
+  OK(kgate_stop_create(&stop));
+  for (size_t i = 0; i < sizeof times / sizeof *times; ++i) {
+    CHECK(kgate_enter_begin(outside, 1, times[i], NULL, &wait) == KGATE_WAITING && !readable(wait, 2));
+    kgate_wait_destroy(wait);
+    CHECK(kgate_acquire_begin(semaphore, 1, times[i], NULL, &wait) == KGATE_WAITING && !readable(wait, 2));
+    kgate_wait_destroy(wait);
+    CHECK(kgate_slots_acquire_begin(slots, &other, times[i], NULL, &wait) == KGATE_WAITING && !readable(wait, 2));
+    kgate_wait_destroy(wait);
+  }
+  kgate_stop_request(stop);
+  for (size_t i = 0; i < sizeof times / sizeof *times; ++i) {
+    CHECK(kgate_enter_within(outside, 1, times[i], stop) == KGATE_STOPPED);
+    CHECK(kgate_acquire_within(semaphore, 1, times[i], stop) == KGATE_STOPPED);
+    CHECK(kgate_slots_acquire_within(slots, &other, times[i], stop) == KGATE_STOPPED && other == -1);
+  }
+  kgate_stop_destroy(stop);
+  OK(kgate_slots_release(slots, slot));
+  kgate_slots_destroy(slots);
+  OK(kgate_release(semaphore, 1));
+  kgate_semaphore_destroy(semaphore);
+  kgate_part(inside);
+  kgate_part(outside);
+  kgate_gate_close(gate);
+}
+
 static void gate_waits_without_a_thread(void) {
   kgate_gate* gate = open_gate("unblocked", 1);
   kgate_member *a = join(gate), *b = join(gate), *c = join(gate);
@@ -461,6 +501,7 @@ int main(int count, char** arguments) {
   child_may_only_close();
   killed_holder_is_healed();
   threads_share();
+  longest_times();
   gate_waits_without_a_thread();
   threads_wait_without_a_thread();
   return end_in_a_directory(directory);

@@ -126,7 +126,7 @@ static void* every_call_while_cancelled(void* finished) {
   kgate_stop* stop = NULL;
   kgate_status* status = NULL;
   kgate_semaphore* s = NULL;
-  kgate_slots* places = NULL;
+  kgate_slots* all_slots = NULL;
   int number = 0;
   size_t count = 0;
   uint64_t token = 0;
@@ -143,6 +143,7 @@ static void* every_call_while_cancelled(void* finished) {
   CHECK(kgate_inside(one) == 1 && kgate_slot(one, &number) == KGATE_OK && kgate_token(one, &token) == KGATE_OK);
   OK(kgate_slots_of(one, NULL, 0, &count));
   CHECK(kgate_enter_within(two, 1, 20 * millisecond, stop) == KGATE_TIMED_OUT);
+  SAYS("': no slot within 20 ms; ");
   CHECK(kgate_enter_begin(two, 1, KGATE_FOREVER, stop, &wait) == KGATE_WAITING && kgate_wait_descriptor(wait) >= 0);
   CHECK(kgate_wait_finish(wait) == KGATE_WAITING);
   OK(kgate_gate_status(own, &status));
@@ -168,15 +169,16 @@ static void* every_call_while_cancelled(void* finished) {
   CHECK(kgate_semaphore_permits(s) == 2 && kgate_semaphore_available(s) == 2 && kgate_semaphore_waiters(s) == 0);
   kgate_semaphore_close(s);
   kgate_semaphore_destroy(s);
-  OK(kgate_slots_create(&places, 1));
-  OK(kgate_slots_acquire(places, &slot));
-  CHECK(kgate_slots_acquire_within(places, &other, 20 * millisecond, stop) == KGATE_TIMED_OUT);
-  CHECK(kgate_slots_acquire_begin(places, &other, KGATE_FOREVER, stop, &wait) == KGATE_WAITING);
+  OK(kgate_slots_create(&all_slots, 1));
+  OK(kgate_slots_acquire(all_slots, &slot));
+  CHECK(kgate_slots_acquire_within(all_slots, &other, 20 * millisecond, stop) == KGATE_TIMED_OUT);
+  CHECK(kgate_slots_acquire_begin(all_slots, &other, KGATE_FOREVER, stop, &wait) == KGATE_WAITING);
   kgate_wait_destroy(wait);
-  OK(kgate_slots_release(places, slot));
-  CHECK(kgate_slots_size(places) == 1 && kgate_slots_available(places) == 1 && kgate_slots_waiters(places) == 0);
-  kgate_slots_close(places);
-  kgate_slots_destroy(places);
+  OK(kgate_slots_release(all_slots, slot));
+  CHECK(kgate_slots_size(all_slots) == 1 && kgate_slots_available(all_slots) == 1 &&
+        kgate_slots_waiters(all_slots) == 0);
+  kgate_slots_close(all_slots);
+  kgate_slots_destroy(all_slots);
   kgate_stop_request(stop);
   CHECK(kgate_stop_requested(stop) == 1);
   kgate_stop_destroy(stop);

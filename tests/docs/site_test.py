@@ -7,6 +7,7 @@ are complete.
 usage: site_test.py ROOT
 """
 import ast
+import html
 import html.parser
 import re
 import shutil
@@ -27,12 +28,12 @@ class Page(html.parser.HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.links, self.places, self.fetched = [], set(), []
+        self.links, self.anchors, self.fetched = [], set(), []
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         has = dict(attributes)
-        self.places |= {has[k] for k in ("id", "name") if has.get(k)}
+        self.anchors |= {has[k] for k in ("id", "name") if has.get(k)}
         if tag == "a" and has.get("href"):
             self.links.append(has["href"])
         for key, wanted in (("src", True), ("href", tag == "link")):
@@ -97,8 +98,8 @@ class Site(unittest.TestCase):
                 path = Path(*[p for p in (self.site / path).resolve().relative_to(self.site.resolve()).parts])
                 if not (self.site / path).exists():
                     wrong.append(f"{name}: {link}")
-                elif target.fragment and str(path) in self.pages and urllib.parse.unquote(target.fragment) not in self.pages[str(path)].places:
-                    wrong.append(f"{name}: {link} (no such place)")
+                elif target.fragment and str(path) in self.pages and urllib.parse.unquote(target.fragment) not in self.pages[str(path)].anchors:
+                    wrong.append(f"{name}: {link} (no such anchor)")
         self.assertEqual(sorted(set(wrong)), [])
 
     def test_in_a_browser_from_the_disk(self):
@@ -150,11 +151,20 @@ class Site(unittest.TestCase):
         (listed,) = [ast.literal_eval(n.value) for n in tree.body if isinstance(n, ast.Assign) and n.targets[0].id == "__all__"]
         for name in listed:
             self.assertTrue(f'id="{name.lower()}"' in python, name)
+        for heading, words in (("gateslots", "How many may be inside"), ("permitslots", "All slots of a permit"), ("permit", "stands for its slot"),
+                               ("guard_against_truncation", "whose file somebody cuts off")):
+            self.assertRegex(python, rf'(?s)id="{heading}"(?:(?!<h[23]).)*{words}')
         for path in (ROOT / "include/kgate").glob("*.hpp"):
             page = self.text(f"reference/{path.stem}_hpp.html")
             self.assertEqual([name for name in public_classes(path.read_text()) if name not in page], [], path.name)
         for page in (ROOT / "man").iterdir():
             self.assertIn(f"reference/{page.name}.html", self.pages)
+
+    def test_the_lists_of_contents_show_names_as_they_are(self):
+        shown = html.unescape(re.sub(r"<[^>]+>|\s+", "", "".join(re.findall(r"<nav class=\"md-nav md-nav--secondary\".*?</nav>", self.text("reference/python.html"), re.S))))
+        self.assertIn("Gate.__init__", shown)
+        for name in self.pages:
+            self.assertNotRegex(self.text(name), "[\x02\x03\\\\]_", name)
 
     def test_manual_pages_are_whole(self):
         """Every option of a manual page is in the book, and no markup is left over."""

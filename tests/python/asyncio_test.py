@@ -81,6 +81,19 @@ class Gates(unittest.IsolatedAsyncioTestCase):
         permit.release()
         self.assertEqual((g.status().free, g.status().waiters), (2, ()))
 
+    async def test_wrong_limits_and_weights_are_refused_at_once(self):
+        g, s = gate("wrong", 1), kgate.Semaphore(1)
+        for call in (g.enter_async, s.acquire_async):
+            for arguments, error in (((1, float("nan")), ValueError), ((1, "1"), TypeError), ((0,), ValueError), ((-1,), ValueError), (("1",), TypeError),
+                                     ((1.5,), TypeError)):
+                with self.assertRaises(error, msg=f"{call} {arguments}"):
+                    call(*arguments)
+        for limit in (float("inf"), 1e300, 2**70, 9e9):
+            async with g.enter_async(timeout=limit), s.acquire_async(timeout=limit):
+                late = asyncio.ensure_future(asyncio.wait_for(g.enter_async(timeout=limit).__aenter__(), 0.01))
+                with self.assertRaises(TimeoutError):
+                    await late
+
     async def test_order(self):
         g = gate("order", 1)
         order = []

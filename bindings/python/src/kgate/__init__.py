@@ -15,6 +15,7 @@ from __future__ import annotations
 import datetime
 import functools
 import inspect
+import math
 import operator
 import os
 from dataclasses import dataclass
@@ -224,7 +225,7 @@ class Gate(_native.Gate):
         """For asyncio: `async with gate.enter_async() as slot`, or `permit = await gate.enter_async()`. TimeoutError if not in time;
         a task that is cancelled leaves the queue. The tasks of a loop have a queue of their own, in the order they came, and its first
         is in the queue of the gate."""
-        return Entering(self._queues, _at_least_one(weight, "weight"), timeout, lambda permit: permit.release())
+        return Entering(self._queues, _at_least_one(weight, "weight"), _seconds(timeout), lambda permit: permit.release())
 
     @functools.cached_property
     def _queues(self) -> TaskQueues[Permit]:
@@ -276,7 +277,7 @@ class Semaphore(_native.Semaphore):
     def acquire_async(self, permits: int = 1, timeout: float | None = None) -> Entering[bool]:
         """For asyncio: `async with semaphore.acquire_async(2)` hands back at the end; after `await semaphore.acquire_async()` it is
         for release() to do. TimeoutError if not in time. The tasks of a loop have a queue of their own, and its first is in that of the threads."""
-        return Entering(self._queues, _at_least_one(permits, "permits"), timeout, lambda _: self.release(permits))
+        return Entering(self._queues, _at_least_one(permits, "permits"), _seconds(timeout), lambda _: self.release(permits))
 
     @functools.cached_property
     def _queues(self) -> TaskQueues[bool]:
@@ -316,7 +317,20 @@ def _slots(number: int) -> int:
     return number
 
 
+def _seconds(timeout: float | None) -> float | None:
+    """A time limit; none if it is longer than anybody waits."""
+    if timeout is None:
+        return None
+    if isinstance(timeout, (str, bytes)):
+        raise TypeError(f"timeout must be a number of seconds or None, not {type(timeout).__name__}")
+    seconds = float(timeout)
+    if math.isnan(seconds):
+        raise ValueError("timeout is not a number")
+    return None if seconds >= 9e9 else seconds
+
+
 def _at_least_one(number: int, what: str) -> int:
+    number = operator.index(number)
     if number < 1:
         raise ValueError(f"{what} must be at least 1")
     return number

@@ -35,6 +35,8 @@ class Wait(Generic[_Got]):
 
 @final
 class Permit:
+    """Being inside a gate; its end leaves. It stands for its slot wherever a number can stand."""
+
     @property
     def slot(self) -> int: ...
     @property

@@ -537,4 +537,6 @@ PyTypeObject permit_type = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "kgate.Perm
                             .tp_as_number = &permit_numbers,
                             .tp_methods = permit_methods,
                             .tp_getset = permit_properties,
-                            .tp_doc = "Being inside a gate; its end leaves. As a number it is its slot."};
+                            .tp_doc =
+                                "Being inside a gate; its end leaves. It stands for its slot wherever a "
+                                "number can stand."};
