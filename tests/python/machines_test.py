@@ -61,7 +61,8 @@ class Machines(unittest.TestCase):
                 self.assertEqual(str(late.exception), "gate 'simple': no slot within 50 ms; wait longer, or see who is inside: "
                                                       f"kgate status -n simple --on {self.on}")
                 self.assertTrue(slot == 0 and other == 1 and slot and slot < 1 and {0: 1}[slot] and slot != other and other == other)
-                self.assertEqual((7000 + other, other * 2, 1 << other, 3 - other, f"{other:02d}", float(other)), (7001, 2, 2, 2, "01", 1.0))
+                self.assertEqual((7000 + other, other * 2, 1 << other, 3 - other, f"{other:02d}", float(other), -other, other & 3, divmod(5, other)),
+                                 (7001, 2, 2, 2, "01", 1.0, -1, 1, (5, 0)))
                 self.assertEqual([(p.process, p.slot) for p in g.status().holders], [(os.getpid(), 0), (os.getpid(), 1)])
                 with self.assertRaises(kgate.InUse):
                     g.remove()

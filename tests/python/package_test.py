@@ -106,6 +106,7 @@ class Gates(unittest.TestCase):
         self.assertEqual(({0: "a", 1: "b"}[slot], ["a", "b"][slot], slot in (0, 1), hash(slot)), ("b", "b", True, hash(1)))
         self.assertEqual((7000 + slot, slot + 1, 5 - slot, slot * 4, slot // 2, 3 % (slot + 1), 1 << slot, slot >> 1, slot / 2, float(slot)),
                          (7001, 2, 4, 4, 0, 1, 2, 0, 0.5, 1.0))
+        self.assertEqual((slot & 3, 4 | slot, slot ^ 1, -slot, +slot, abs(slot), "ab" * slot), (1, 5, 0, -1, 1, 1, "ab"))
         self.assertEqual((divmod(7, slot), divmod(slot, 2), slot + first, list(range(4))[slot:]), ((7, 0), (0, 1), 1, [1, 2, 3]))
         for wrong in (lambda: slot + "a", lambda: slot < "a", lambda: slot < first, lambda: slot // first, lambda: pickle.dumps(slot)):
             with self.assertRaises((TypeError, ZeroDivisionError)):

@@ -71,6 +71,17 @@ class ClusterPermit:
     def __bool__(self) -> bool:
         return True
 
+    def __neg__(self) -> int:
+        return -self.slot
+
+    __pos__ = __abs__ = __int__
+
+    def __divmod__(self, other: int) -> tuple[int, int]:
+        return divmod(self.slot, other)
+
+    def __rdivmod__(self, other: int) -> tuple[int, int]:
+        return divmod(other, self.slot)
+
     def __str__(self) -> str:
         return str(self.slot)
 
@@ -103,7 +114,7 @@ def _reflected(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any
     return lambda one, other: operation(other, one)
 
 
-for _name in ("add", "sub", "mul", "floordiv", "truediv", "mod", "lshift", "rshift"):
+for _name in ("add", "sub", "mul", "floordiv", "truediv", "mod", "lshift", "rshift", "and", "or", "xor"):
     setattr(ClusterPermit, f"__{_name}__", _on_numbers(getattr(operator, f"__{_name}__")))
     setattr(ClusterPermit, f"__r{_name}__", _on_numbers(_reflected(getattr(operator, f"__{_name}__"))))
 for _name in ("lt", "le", "gt", "ge"):

@@ -460,7 +460,14 @@ PERMIT_OPERATION(remainder, PyNumber_Remainder)
 PERMIT_OPERATION(divmod, PyNumber_Divmod)
 PERMIT_OPERATION(lshift, PyNumber_Lshift)
 PERMIT_OPERATION(rshift, PyNumber_Rshift)
+PERMIT_OPERATION(and, PyNumber_And)
+PERMIT_OPERATION(or, PyNumber_Or)
+PERMIT_OPERATION(xor, PyNumber_Xor)
 #undef PERMIT_OPERATION
+static PyObject* permit_negative(permit_object* self) {
+  const int slot = permit_number(self);
+  return slot < 0 ? NULL : PyLong_FromLong(-slot);
+}
 
 static PyObject* permit_repr(permit_object* self) {
   return self->member == NULL ? PyUnicode_FromFormat("<kgate.Permit of %R, released>", self->gate->name)
@@ -524,7 +531,13 @@ static PyNumberMethods permit_numbers = {.nb_int = (unaryfunc)permit_index,
                                          .nb_remainder = permit_remainder,
                                          .nb_divmod = permit_divmod,
                                          .nb_lshift = permit_lshift,
-                                         .nb_rshift = permit_rshift};
+                                         .nb_rshift = permit_rshift,
+                                         .nb_and = permit_and,
+                                         .nb_or = permit_or,
+                                         .nb_xor = permit_xor,
+                                         .nb_negative = (unaryfunc)permit_negative,
+                                         .nb_positive = (unaryfunc)permit_index,
+                                         .nb_absolute = (unaryfunc)permit_index};
 PyTypeObject permit_type = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "kgate.Permit",
                             .tp_basicsize = sizeof(permit_object),
                             .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
