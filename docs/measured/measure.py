@@ -27,7 +27,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BUILD = ROOT / "build/release"
 CELL = re.compile(r"([\d.]+)( <!-- (commands|python|semaphores): ([^>]*?) -->)")
-PAGES = ("README.md", "docs/python.md", "docs/semaphore.md", "docs/async.md", "docs/objects.md", "docs/gates.md",
+PAGES = ("README.md", "docs/python.md", "docs/semaphore.md", "docs/async.md", "docs/objects.md", "docs/gates.md", "docs/experiments.md",
          "docs/compared.md")
 
 
