@@ -147,7 +147,7 @@ def crowd(data):
 def of_experiment(data):
     """What the pages quote of a run with --json."""
     if "scale" in data:
-        return [{**p, "microseconds": round(p["microseconds"], 1), "remote": round(p["remote"])} for p in data["scale"]]
+        return [{**p, "microseconds": round(p["microseconds"]), "remote": round(p["remote"])} for p in data["scale"]]
     return [{name: o[name] for name in ("id", "claim", "holds", "evidence")} for o in data["observations"]]
 
 
@@ -164,7 +164,7 @@ def scale(data):
     sizes = sorted({p["processors"] for p in data["fig10"]})
     rows = []
     for figure in ("fig10", "fig11"):
-        cells = {(p["id"], p["processors"]): f"{p['microseconds']:.0f} ({p['remote']})" for p in data[figure]}
+        cells = {(p["id"], p["processors"]): f"{p['microseconds']} ({p['remote']})" for p in data[figure]}
         for number, (name, words) in enumerate(CURVES.items()):
             rows.append([(f"figure {figure[3:]}: " if number == 0 else "") + words, *(cells.get((name, size), "") for size in sizes)])
     return table(["", f"{sizes[0]} processors", *map(str, sizes[1:])], rows)

@@ -20,6 +20,9 @@ class Experiments(unittest.TestCase):
     def test_the_figures(self):
         self.compare("experiments")
 
+    def test_more_processors(self):
+        self.compare("scale", "--scale")
+
 
 if __name__ == "__main__":
     ROOT, LAB = (Path(word).resolve() for word in sys.argv[1:3])

@@ -110,7 +110,7 @@ class Gates(unittest.IsolatedAsyncioTestCase):
         await asyncio.gather(*tasks)
         self.assertEqual(order, list(range(100)))
 
-    async def test_cancelled_tasks_give_their_place_back(self):
+    async def test_cancelled_tasks_leave_the_queue(self):
         g = gate("cancelled-tasks", 1)
         inside = await g.enter_async()
         order = []
@@ -238,7 +238,7 @@ class Gates(unittest.IsolatedAsyncioTestCase):
         os.waitpid(child, 0)
         first.result().release()
 
-    async def test_a_child_has_no_line_of_its_parent(self):
+    async def test_a_child_has_no_queue_of_its_parent(self):
         g = gate("forked-line", 1)
         inside = await g.enter_async()
         waiter = asyncio.create_task(g.enter_async().__aenter__())
@@ -250,7 +250,7 @@ class Gates(unittest.IsolatedAsyncioTestCase):
         inside.release()
         (await waiter).release()
 
-    async def test_pickled_with_a_line(self):
+    async def test_pickled_with_a_queue(self):
         g = gate("pickled-line", 1)
         async with g.enter_async():
             self.assertIsNone(pickle.loads(pickle.dumps(g)).try_enter())

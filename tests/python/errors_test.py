@@ -76,7 +76,7 @@ class Errors(unittest.TestCase):
 
         self.in_child(kgate.Damaged, kgate.guard_against_truncation, cut_off)
 
-    def test_places_where_no_gate_can_be(self):
+    def test_where_no_gate_can_be(self):
         with self.assertRaises(kgate.BadFilesystem):
             kgate.Gate("x", 1, directory="/proc")
         with self.assertRaises(kgate.NotFound):
