@@ -165,15 +165,15 @@ class host {
     write();
     for (const int slot : chosen.numbers)
       if (world_.holder[static_cast<std::size_t>(slot)] >= 0) return {answer::exists, 0};
-    const auto place = world_.queue.find(me.sequence);
-    if (place == world_.queue.end()) return {answer::no_node, 0};
+    const auto there = world_.queue.find(me.sequence);
+    if (there == world_.queue.end()) return {answer::no_node, 0};
     ++world_.next_fence;
     for (const int slot : chosen.numbers) {
       world_.holder[static_cast<std::size_t>(slot)] = number_;
       world_.fence[static_cast<std::size_t>(slot)] = world_.next_fence;
     }
-    std::set<host*> watchers = std::move(place->second.second);
-    world_.queue.erase(place);
+    std::set<host*> watchers = std::move(there->second.second);
+    world_.queue.erase(there);
     world_.fire(watchers);
     world_.fire(world_.queue_watchers);
     world_.fire(world_.slot_watchers);

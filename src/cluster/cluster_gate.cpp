@@ -181,7 +181,7 @@ int cluster_gate::slots() {
 void cluster_gate::resize(int slots) { resize_gate(*shared_->usable(), shared_->path, slots); }
 void cluster_gate::pause() { pause_gate(*shared_->usable(), shared_->path, true); }
 void cluster_gate::resume() { pause_gate(*shared_->usable(), shared_->path, false); }
-cluster_status cluster_gate::status() { return look_at_gate(*shared_->usable(), shared_->path); }
+cluster_status cluster_gate::status() { return read_status(*shared_->usable(), shared_->path); }
 bool cluster_gate::cancel(std::string_view request) {
   return cancel_waiter(*shared_->usable(), shared_->path, request);
 }

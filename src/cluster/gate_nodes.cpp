@@ -147,7 +147,7 @@ void pause_gate(session& s, const std::string& gate, bool paused) {
   change_gate(s, gate, [paused](gate_reading& there) { return std::exchange(there.paused, paused) != paused; });
 }
 
-cluster_status look_at_gate(session& s, const std::string& gate) {
+cluster_status read_status(session& s, const std::string& gate) {
   cluster_status out;
   const gate_size size = read_size(s, gate);
   out.slots = size.slots;

@@ -22,7 +22,7 @@ gate_size open_gate(session& s, const std::string& root, const std::string& name
 gate_size read_size(session& s, const std::string& gate);
 void resize_gate(session& s, const std::string& gate, int slots);
 void pause_gate(session& s, const std::string& gate, bool paused);
-cluster_status look_at_gate(session& s, const std::string& gate);
+cluster_status read_status(session& s, const std::string& gate);
 /// False if no waiter has that request.
 bool cancel_waiter(session& s, const std::string& gate, std::string_view request);
 /// False if it is in use and not forced.

@@ -262,7 +262,7 @@ event lease_host::wait() {
   }
   const event seen = events().wait({}, until);
   if (current().is_lost()) return event::expired;
-  return seen == event::changed ? seen : event::local;
+  return seen == event::changed || seen == event::granted ? event::changed : event::local;
 }
 
 }  // namespace kgate::detail::cluster

@@ -7,6 +7,10 @@ namespace kgate::detail::cluster {
 
 namespace {
 
+/// How long a waiter may not learn that it was cancelled. Most have been granted their slots by then, without the
+/// request that watches their own node.
+constexpr std::chrono::milliseconds a_while{200};
+
 [[noreturn]] void foreign(const std::string& path, const std::string& name) {
   throw gate_error({gate_errc::not_a_gate, "there is a node at " + path + "/" + name +
                                                " that is not kgate's; remove it, or use another path"});
@@ -53,11 +57,7 @@ void request_client::leave_session() {
   session_ = nullptr;
 }
 
-void request_client::next_request() {
-  who_.request = request_name(session_->id(), session_->next_request());
-  looked_ = false;
-  slots_sent_.reset();
-}
+void request_client::next_request() { who_.request = request_name(session_->id(), session_->next_request()); }
 
 void request_client::use(session& s) {
   leave_session();
@@ -79,11 +79,7 @@ answered<waiter_name> request_client::enqueue() {
 
 answered<std::vector<waiter_name>> request_client::queue() {
   events_.forget();
-  const auto sent = session_->send_children(queue_path());
-  // Who looks again has usually become the head: what the head reads next is sent for at once.
-  if (looked_) slots_sent_ = session_->send_children(gate_ + "/s");
-  looked_ = true;
-  const auto names = session_->await(sent);
+  const auto names = session_->children(queue_path());
   answered<std::vector<waiter>> out{names.is, {}};
   if (names.is == answer::ok) out.value = waiters_of(names.value, queue_path());
   return out;
@@ -96,9 +92,7 @@ answered<bool> request_client::watch_waiter(const waiter& w) {
 
 answered<slot_numbers> request_client::slots(bool watched) {
   if (watched) events_.forget();
-  auto sent = std::exchange(slots_sent_, nullptr);
-  if (watched || sent == nullptr) sent = session_->send_children(gate_ + "/s", watched ? &events_ : nullptr);
-  const auto names = session_->await(sent);
+  const auto names = session_->children(gate_ + "/s", watched ? &events_ : nullptr);
   answered<slot_set> out{names.is, {}};
   if (names.is == answer::ok) out.value = slots_of(names.value, gate_ + "/s");
   return out;
@@ -116,9 +110,9 @@ answered<std::uint64_t> request_client::grant(const waiter& me, const slot_set& 
   all.push_back({write::kind::check, gate_, {}, version});
   const std::string data = to_data(who_);
   for (const int slot : chosen.numbers) all.push_back({write::kind::create_ephemeral, slot_path(slot), data});
+  // Tells the one behind that this was a grant (C6), and only this part's answer has the transaction's number.
+  all.push_back({write::kind::set, waiter_path(me), {}});
   all.push_back({write::kind::remove, waiter_path(me)});
-  // Only this one's answer has the transaction's number.
-  all.push_back({write::kind::set, slot_path(chosen.numbers.front()), data});
   return session_->transact(all);
 }
 
@@ -139,9 +133,18 @@ answered<bool> request_client::free(const slot_set& chosen) {
   return {session_->transact(all).is, true};
 }
 
-event request_client::wait() {
+event request_client::wait(bool briefly) {
   if (session_->is_lost()) return event::expired;
-  const event seen = events_.wait(limit_.stop, limit_.deadline);
+  const auto while_over = std::chrono::steady_clock::now() + a_while;
+  const bool elapses = briefly && while_over < limit_.deadline;
+  event seen = events_.wait(limit_.stop, elapses ? while_over : limit_.deadline);
+  if (seen == event::given_up && elapses && !limit_.stop.stop_requested()) seen = event::elapsed;
+  if (seen == event::granted) {
+    const std::string path = events_.changed_node();
+    const std::optional<waiter_name> one = parse_waiter(path.substr(path.rfind('/') + 1));
+    if (one) granted_ = one->sequence;
+    if (!one) seen = event::changed;  // it was the gate's own node
+  }
   return session_->is_lost() ? event::expired : seen;
 }
 

@@ -75,7 +75,8 @@ class request_client {
   answered<bool> sync() { return session_->sync(gate_); }
 
   bool reconnect() { return session_->await_connected(); }
-  event wait();
+  event wait(bool briefly);
+  std::int32_t granted() const { return granted_; }
   template <class... T>
   void live(int, const T&...) {}
 
@@ -100,8 +101,7 @@ class request_client {
   participant_data who_;
   request_limit limit_;
   listener events_;
-  bool looked_ = false;  ///< at the queue
-  std::shared_ptr<sent_children> slots_sent_;
+  std::int32_t granted_ = 0;  ///< as the last wait has told
 };
 
 /// The waiters among these names. Throws gate_error if one is no waiter's.

@@ -85,6 +85,19 @@ std::chrono::nanoseconds boot_time() {
 void listener::forget() {
   const std::scoped_lock lock(mutex_);
   fired_ = false;
+  changed_node_.clear();
+}
+
+void listener::notify_of(const std::string& path) {
+  const std::scoped_lock lock(mutex_);
+  fired_ = true;
+  changed_node_ = path;
+  changed_.notify_all();
+}
+
+std::string listener::changed_node() {
+  const std::scoped_lock lock(mutex_);
+  return changed_node_;
 }
 
 void listener::notify() {
@@ -100,7 +113,7 @@ event listener::wait(const std::stop_token& stop, std::chrono::steady_clock::tim
                         ? changed_.wait(lock, stop, woken)
                         : changed_.wait_until(lock, stop, deadline, woken);
   nudged_ = false;
-  if (fired_) return event::changed;
+  if (fired_) return changed_node_.empty() ? event::changed : event::granted;
   return seen ? event::local : event::given_up;
 }
 
@@ -207,7 +220,7 @@ void session::on_event(zhandle_t* handle, int type, int state, const char* path,
   if (type == ZOO_SESSION_EVENT)
     me->state_changed(handle, state);
   else if (path != nullptr)
-    me->fire(path);
+    me->fire(path, type == ZOO_CHANGED_EVENT);
 }
 
 void session::state_changed(zhandle_t* handle, int state) {
@@ -227,10 +240,14 @@ void session::state_changed(zhandle_t* handle, int state) {
   changed_.notify_all();
 }
 
-void session::fire(const std::string& path) {
+void session::fire(const std::string& path, bool data_changed) {
   const std::scoped_lock lock(mutex_);
   const auto [first, last] = listeners_.equal_range(path);
-  for (auto one = first; one != last; ++one) one->second->notify();
+  for (auto one = first; one != last; ++one)
+    if (data_changed)
+      one->second->notify_of(path);
+    else
+      one->second->notify();
   listeners_.erase(first, last);
 }
 
@@ -335,11 +352,7 @@ std::string session::loss() const {
 
 template <class Call>
 int session::call(Call&& request) {
-  return call(request, boot_time());
-}
-
-template <class Call>
-int session::call(Call&& request, std::chrono::nanoseconds sent) {
+  const std::chrono::nanoseconds sent = boot_time();
   const std::shared_lock use(in_use_);
   if (is_lost()) return ZSESSIONEXPIRED;
   const int code = request();
@@ -395,42 +408,18 @@ answered<node> session::get(const std::string& path, listener* watch) {
   return out;
 }
 
-std::shared_ptr<sent_children> session::send_children(const std::string& path, listener* watch) {
+answered<std::vector<std::string>> session::children(const std::string& path, listener* watch) {
   expect(path, watch);
-  auto sent_one = std::make_shared<sent_children>();
-  sent_one->path = path;
-  sent_one->sent = boot_time();
-  auto* const kept = new std::shared_ptr<sent_children>(sent_one);
-  const auto completed = [](int code, const String_vector* names, const void* data) {
-    const std::unique_ptr<const std::shared_ptr<sent_children>> all(
-        static_cast<const std::shared_ptr<sent_children>*>(data));
-    const std::scoped_lock lock((*all)->mutex);
-    (*all)->over = true;
-    (*all)->code = code;
-    if (code == ZOK && names != nullptr) (*all)->names.assign(names->data, names->data + names->count);
-    (*all)->changed.notify_all();
-  };
-  const std::shared_lock use(in_use_);
-  const int code = is_lost() ? static_cast<int>(ZSESSIONEXPIRED)
-                             : zoo_awget_children(handle_, path.c_str(), watch != nullptr ? on_event : nullptr, this,
-                                                  completed, kept);
-  if (code != ZOK) {
-    delete kept;
-    sent_one->over = true;
-    sent_one->code = code;
-  }
-  return sent_one;
-}
-
-answered<std::vector<std::string>> session::await(const std::shared_ptr<sent_children>& sent_one) {
+  String_vector names{};
   const int code = call(
-      [&] {
-        std::unique_lock lock(sent_one->mutex);
-        sent_one->changed.wait(lock, [&] { return sent_one->over; });
-        return sent_one->code;
-      },
-      sent_one->sent);
-  return {answer_of(code, sent_one->path), sent_one->names};
+      [&] { return zoo_wget_children(handle_, path.c_str(), watch != nullptr ? on_event : nullptr, this, &names); });
+  answered<std::vector<std::string>> out;
+  if (names.data != nullptr) {
+    out.value.assign(names.data, names.data + names.count);
+    deallocate_String_vector(&names);
+  }
+  out.is = answer_of(code, path);
+  return out;
 }
 
 answered<std::string> session::create_waiter(const std::string& prefix, const std::string& data) {
@@ -444,6 +433,10 @@ answered<std::string> session::create_waiter(const std::string& prefix, const st
 }
 
 answered<std::uint64_t> session::transact(const std::vector<write>& all) {
+  if (all.size() == 1 && all.front().what == write::kind::remove) {
+    const write& only = all.front();  // costs the servers less than a transaction of one part
+    return {answer_of(call([&] { return zoo_delete(handle_, only.path.c_str(), only.version); }), only.path), 0};
+  }
   std::vector<zoo_op_t> ops(all.size());
   std::vector<zoo_op_result_t> results(all.size());
   std::vector<Stat> stats(all.size());
@@ -474,7 +467,7 @@ answered<std::uint64_t> session::transact(const std::vector<write>& all) {
   const int code = call([&] { return zoo_multi(handle_, static_cast<int>(ops.size()), ops.data(), results.data()); });
   answered<std::uint64_t> out{answer_of(code, all.front().path), 0};
   for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].what == write::kind::set) out.value = static_cast<std::uint64_t>(stats[i].czxid);
+    if (all[i].what == write::kind::set) out.value = static_cast<std::uint64_t>(stats[i].mzxid);
   return out;
 }
 

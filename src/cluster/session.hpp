@@ -41,10 +41,14 @@ class listener {
  public:
   /// Events so far do not count.
   void forget();
-  /// Until a watch fires or the session's state changes: changed; until somebody nudges it: local; or until stop or
-  /// deadline: given_up.
+  /// Until a watch fires or the session's state changes: changed, or granted if the data of a node have changed; until
+  /// somebody nudges it: local; or until stop or deadline: given_up.
   event wait(const std::stop_token& stop, std::chrono::steady_clock::time_point deadline);
   void notify();
+  /// A watch has told that the data of this node have changed.
+  void notify_of(const std::string& path);
+  /// The path of the node whose data have changed.
+  std::string changed_node();
   /// Wakes it for another reason.
   void nudge();
 
@@ -52,6 +56,7 @@ class listener {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   bool fired_ = false, nudged_ = false;
+  std::string changed_node_;
 };
 
 struct node {
@@ -71,17 +76,6 @@ struct write {
   std::int32_t version = -1;
 };
 
-/// A list of children that was asked for.
-struct sent_children {
-  std::string path;
-  std::chrono::nanoseconds sent{0};
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool over = false;
-  int code = 0;
-  std::vector<std::string> names;
-};
-
 class session {
  public:
   /// Connects. Throws gate_error.
@@ -92,15 +86,11 @@ class session {
 
   // One request each. unknown: the connection was lost before the answer came. Other failures throw gate_error.
   answered<node> get(const std::string& path, listener* watch = nullptr);
-  answered<std::vector<std::string>> children(const std::string& path, listener* watch = nullptr) {
-    return await(send_children(path, watch));
-  }
-  /// The same in two steps: requests are carried out in the order in which they are made.
-  std::shared_ptr<sent_children> send_children(const std::string& path, listener* watch = nullptr);
-  answered<std::vector<std::string>> await(const std::shared_ptr<sent_children>& asked);
+  answered<std::vector<std::string>> children(const std::string& path, listener* watch = nullptr);
   /// The path of the node that was made.
   answered<std::string> create_waiter(const std::string& prefix, const std::string& data);
-  /// changed: a version is another one, or a node to be removed is not empty. The value is the czxid of the last `set`.
+  /// changed: a version is another one, or a node to be removed is not empty. The value is the number of the
+  /// transaction, if it has a `set`.
   answered<std::uint64_t> transact(const std::vector<write>& all);
   answered<bool> sync(const std::string& path);
   /// "scheme:id:permissions", one line each.
@@ -134,18 +124,16 @@ class session {
 
   static void on_event(_zhandle* handle, int type, int state, const char* path, void* self);
   void state_changed(_zhandle* handle, int state);
-  void fire(const std::string& path);
+  void fire(const std::string& path, bool data_changed);
   void authenticate(const std::string& secret, std::chrono::steady_clock::time_point deadline);
   void connect(const address& where, std::chrono::milliseconds limit);
   void watch_over(const std::stop_token& stop);
   void send_pulse();
-  void heard(std::chrono::nanoseconds asked);
+  void heard(std::chrono::nanoseconds sent);
   void publish();
   void expect(const std::string& path, listener* who);
   template <class Call>
   int call(Call&& request);
-  template <class Call>
-  int call(Call&& request, std::chrono::nanoseconds sent);
   answer answer_of(int code, const std::string& path);
 
   _zhandle* handle_ = nullptr;

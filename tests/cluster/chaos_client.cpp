@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A client of the chaos test: enters and leaves a gate until SIGTERM comes, and writes a line for each grant.
 //
-// usage: chaos_client ADDRESS GATE K FENCES    FENCES: a file, the place that the slots protect
+// usage: chaos_client ADDRESS GATE K FENCES    FENCES: a file, what the slots protect
 // A line: slot token sequence entered left lost refused. Times are of the monotonic clock, in nanoseconds: inside at
-// `entered`, and still known to be inside at `left`. `refused` writes had a smaller token than the place had seen.
+// `entered`, and still known to be inside at `left`. `refused` writes had a smaller token than what the slots protect had seen.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -33,7 +33,7 @@ std::int64_t now_ns() {
 
 volatile sig_atomic_t over = 0;
 
-/// The recipe's client, which keeps the place in the queue that its grant came from.
+/// The recipe's client, which keeps the sequence number that its grant came from.
 class observed_client : public request_client {
  public:
   using request_client::request_client;
@@ -45,15 +45,15 @@ class observed_client : public request_client {
 };
 
 /// What a slot protects: it takes no write with a smaller token than it has seen.
-bool write_fenced(std::atomic<std::uint64_t>& place, std::uint64_t token) {
-  std::uint64_t seen = place.load();
-  while (seen < token && !place.compare_exchange_weak(seen, token)) {
+bool write_fenced(std::atomic<std::uint64_t>& resource, std::uint64_t token) {
+  std::uint64_t seen = resource.load();
+  while (seen < token && !resource.compare_exchange_weak(seen, token)) {
   }
   return seen <= token;
 }
 
 /// One passage.
-void pass(session& s, const std::string& gate, gate_size size, std::atomic<std::uint64_t>* places,
+void pass(session& s, const std::string& gate, gate_size size, std::atomic<std::uint64_t>* resources,
           std::mt19937& random) {
   participant_data who;
   who.host = "chaos";
@@ -69,13 +69,13 @@ void pass(session& s, const std::string& gate, gate_size size, std::atomic<std::
   bool lost = false;
   int refused = 0;
   do {
-    refused += write_fenced(places[slot], token) ? 0 : 1;
+    refused += write_fenced(resources[slot], token) ? 0 : 1;
     const std::int64_t before = now_ns();
     lost = s.is_lost();
     if (!lost) left = before;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   } while (!lost && now_ns() < until);
-  refused += write_fenced(places[slot], token) ? 0 : 1;  // late, if this process was paused
+  refused += write_fenced(resources[slot], token) ? 0 : 1;  // late, if this process was paused
   if (text.release() != outcome::done) lost = true;
   std::printf("%d %llu %d %lld %lld %d %d\n", slot, static_cast<unsigned long long>(token), client.sequence,
               static_cast<long long>(entered), static_cast<long long>(left), lost ? 1 : 0, refused);

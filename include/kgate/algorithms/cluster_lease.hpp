@@ -22,7 +22,7 @@
 ///                  and emptied before the slot of the ensemble is given back.
 ///              L2  A slot of the ensemble is given back only by a lessor that holds the local slot it was lent to: no
 ///                  job is inside.
-///              L3  A job believes an entry of the present epoch, while the lease is valid; it looks at the time first,
+///              L3  A job believes an entry of the present epoch, while the lease is valid; it reads the time first,
 ///                  so that it is not the time of a later epoch. So it does not matter that the slots of a dead lessor
 ///                  go to jobs: the entries there are empty.
 ///              L4  A lessor that holds slots waits only after it has watched the queue; and it gives back if somebody
@@ -40,7 +40,7 @@
 ///   next_request()        no step: the requests from now on have another name
 ///   anybody_waits()       whether q has a waiter of another session, with a watch on q; forgets the events so far
 ///   local()               what the local gate needs: a local_view
-///   request_slot()            queues for one slot of the local gate; local() tells when it is taken
+///   request_slot()        queues for one slot of the local gate; local() tells when it is taken
 ///   lend(i, slots, t)     writes entry[i]
 ///   open(i)               leaves local slot i
 ///   withdraw(i)           empties entry[i]
@@ -60,14 +60,14 @@ template <class Host>
 class lessor {
  public:
   using slot = typename Host::local_slot;
-  using asking = recipe<Host>;
+  using request_text = recipe<Host>;
 
-  lessor(Host& host, gate_size size) : c(host), ask_(host, size) {}
+  lessor(Host& host, gate_size size) : c(host), request_(host, size) {}
 
   /// Until it is told to end, and nobody is inside.
   outcome serve() {
     for (;;) {
-      c.live(20, ask_.at());
+      c.live(20, request_.at());
       const local_view local = c.local();
       const bool ending = local.ending || c.mine.closed;
       outcome how = outcome::done;
@@ -80,7 +80,7 @@ class lessor {
       else if (!ending && !c.mine.queued && local.wanted > 0 && c.mine.count(slot::kept) > 0)
         how = request_more();
       else
-        how = look(local, ending);
+        how = attend(local, ending);
       if (how == outcome::removed) how = find_removal();
       if (how == outcome::lost && !forfeit()) return outcome::lost;
     }
@@ -95,42 +95,43 @@ class lessor {
     there = slot{slot::kept, {}, {}};
     if (lent.is != slot::lent) return outcome::done;
     if (c.mine.owed > 0) --c.mine.owed;
-    c.live(21, ask_.at(), i, lent.slots, lent.fence);
+    c.live(21, request_.at(), i, lent.slots, lent.fence);
     c.withdraw(i);  // L1
-    return ask_.give_back(lent.slots, lent.fence);
+    return request_.give_back(lent.slots, lent.fence);
   }
 
   outcome withdraw_request() {
     c.mine.queued = c.mine.watching = false;
-    const outcome how = ask_.leave_queue(outcome::given_up);
+    const outcome how = request_.leave_queue(outcome::given_up);
     return how == outcome::lost ? how : outcome::done;
   }
 
   outcome request_more() {
     c.mine.watching = false;
     c.next_request();
-    const outcome how = ask_.join();
+    const outcome how = request_.join();
     c.mine.queued = how == outcome::done;
     return how;
   }
 
   /// Takes what the ensemble has for it; gives back what others wait for; waits if there is nothing to do.
-  outcome look(const local_view& local, bool ending) {
+  outcome attend(const local_view& local, bool ending) {
     if (!c.mine.watching && !c.mine.closed) {
-      const outcome how = look_at_ensemble(local);
+      const outcome how = read_ensemble(local);
       if (how != outcome::done || !c.mine.watching) return how;
     }
     const int lent = c.mine.count(slot::lent);
-    if (c.mine.asked && local.turn_over && c.mine.owed == 0) c.mine.owed = static_cast<std::uint16_t>((lent + 1) / 2);
+    if (c.mine.others_wait && local.turn_over && c.mine.owed == 0)
+      c.mine.owed = static_cast<std::uint16_t>((lent + 1) / 2);
     const bool collects =
         c.mine.count(slot::out) > 0 || (lent > 0 && (c.mine.owed > 0 || (local.idle && local.wanted == 0) || ending));
     if (collects && !c.mine.slot_requested) {
       c.mine.slot_requested = true;
-      c.live(22, ask_.at());
+      c.live(22, request_.at());
       c.request_slot();
       return outcome::done;
     }
-    c.live(23, ask_.at());
+    c.live(23, request_.at());
     const event seen = c.wait();
     if (seen == event::changed) c.mine.watching = false;
     return seen == event::expired ? outcome::lost : outcome::done;
@@ -138,23 +139,24 @@ class lessor {
 
   /// Reads, with watches, all that it depends on there (L4, L5). Not watching afterwards: something has come of it, or
   /// it has to be done again.
-  outcome look_at_ensemble(const local_view& local) {
-    c.mine.asked = false;
+  outcome read_ensemble(const local_view& local) {
+    c.mine.others_wait = false;
     if (c.mine.queued) {
       const int kept = c.mine.count(slot::kept);
-      const auto next = ask_.look(1, local.wanted < 1 ? 1 : local.wanted < kept ? local.wanted : kept);
-      if (next.kind == asking::step::over) {
+      auto next = request_.advance(1, local.wanted < 1 ? 1 : local.wanted < kept ? local.wanted : kept);
+      if (next.kind == request_text::step::wait) next = request_.watch_own();
+      if (next.kind == request_text::step::over) {
         c.mine.queued = false;
         return next.result == outcome::done ? lend() : next.result;
       }
-      if (next.kind == asking::step::again) return outcome::done;
-      c.mine.asked = ask_.at().head == 0;
+      if (next.kind == request_text::step::again) return outcome::done;
+      c.mine.others_wait = request_.at().head == 0;
     } else if (c.mine.count(slot::lent) > 0) {
       const auto waits = c.anybody_waits();
       if (waits.is == answer::unknown) return c.reconnect() ? outcome::done : outcome::lost;
       if (waits.is == answer::no_node) return outcome::removed;
       if (waits.is != answer::ok) return outcome::lost;
-      c.mine.asked = waits.value;
+      c.mine.others_wait = waits.value;
     }
     if (c.mine.count(slot::lent) > 0) {
       const answer read = adapt();
@@ -168,7 +170,7 @@ class lessor {
   /// The size of the gate may have changed: a slot that is not below it goes back, with all others; and so do all while
   /// the gate is paused. A host may have more if it grew.
   answer adapt() {
-    c.live(30, ask_.at());
+    c.live(30, request_.at());
     const auto size = c.size();
     if (size.is != answer::ok) return size.is;
     for (const slot& one : c.mine.at)
@@ -176,7 +178,7 @@ class lessor {
         c.mine.owed = static_cast<std::uint16_t>(c.mine.count(slot::lent));
     if (size.value.slots > static_cast<int>(c.mine.at.size())) {
       c.mine.at.resize(static_cast<std::size_t>(size.value.slots));
-      c.live(31, ask_.at(), size.value.slots);
+      c.live(31, request_.at(), size.value.slots);
       c.grow(size.value.slots);
     }
     return answer::ok;
@@ -184,30 +186,30 @@ class lessor {
 
   /// Opens a local slot for each slot that was granted (L1).
   outcome lend() {
-    auto granted = ask_.at().slots;
+    auto granted = request_.at().slots;
     for (std::size_t i = 0; i < c.mine.at.size() && granted.count() > 0; ++i) {
       if (c.mine.at[i].is != slot::kept) continue;
       const auto one = granted.take_one();
-      c.mine.at[i] = slot{slot::lent, one, ask_.at().fence};
-      c.live(24, ask_.at(), i, granted);
-      c.lend(static_cast<int>(i), one, ask_.at().fence);
-      c.live(25, ask_.at(), i, granted);
+      c.mine.at[i] = slot{slot::lent, one, request_.at().fence};
+      c.live(24, request_.at(), i, granted);
+      c.lend(static_cast<int>(i), one, request_.at().fence);
+      c.live(25, request_.at(), i, granted);
       c.open(static_cast<int>(i));
     }
-    ask_.restart();
+    request_.restart();
     return outcome::done;
   }
 
   /// Its request is gone: the gate was removed, or somebody has cancelled it.
   outcome find_removal() {
     for (;;) {
-      c.live(26, ask_.at());
+      c.live(26, request_.at());
       const auto there = c.size();
       if (there.is == answer::ok) return outcome::done;
       if (there.is == answer::unknown && c.reconnect()) continue;
       if (there.is != answer::no_node) return outcome::lost;
       c.mine.closed = true;
-      c.live(27, ask_.at());
+      c.live(27, request_.at());
       c.close();
       return outcome::done;
     }
@@ -217,20 +219,20 @@ class lessor {
   bool forfeit() {
     for (slot& one : c.mine.at)
       if (one.is == slot::lent) one = slot{};
-    c.mine.queued = c.mine.watching = c.mine.asked = false;
+    c.mine.queued = c.mine.watching = c.mine.others_wait = false;
     c.mine.owed = 0;
-    ask_.restart();
-    c.live(28, ask_.at());
+    request_.restart();
+    c.live(28, request_.at());
     c.forfeit();
-    c.live(29, ask_.at());
+    c.live(29, request_.at());
     return c.renew();
   }
 
   Host& c;
-  asking ask_;
+  request_text request_;
 };
 
-/// A job's passage through a leased gate. Local is its place at the local gate:
+/// A job's passage through a leased gate. Local is the job at the local gate:
 ///   enter()       waits for a slot of the local gate: done; given_up, removed
 ///   valid()       whether the lease is valid now
 ///   entry()       that of its local slot, with the present epoch: a `lent`
@@ -250,7 +252,7 @@ class leased_passage {
       l.live(40);
       if (const outcome how = l.enter(); how != outcome::done) return how;
       l.live(41);
-      const bool valid = l.valid();  // L3: before the entry is looked at
+      const bool valid = l.valid();  // L3: before the entry is read
       l.live(42, valid);
       out = l.entry();
       if (valid && out.fence != 0 && out.epoch == out.epoch_now) return outcome::done;

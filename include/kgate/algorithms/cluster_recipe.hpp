@@ -2,15 +2,15 @@
 #pragma once
 /// Gates between machines: FIFO k-exclusion with slots, weights and fencing tokens on a ZooKeeper ensemble.
 ///
-/// Source       ours, after ZooKeeper's lock recipe. That recipe lets the first k of one list in, or watches the node k
-///              places ahead; both are wrong for k > 1, because any holder may leave first. Here waiters and holders
+/// Source       ours, after ZooKeeper's lock recipe. That recipe lets the first k of one list in, or watches the k-th
+///              node ahead; both are wrong for k > 1, because any holder may leave first. Here waiters and holders
 ///              are two lists, and one transaction moves a waiter from one to the other.
 /// Promises     at most k slots are held by live sessions; slots are distinct; FIFO from the creation of the waiter's
 ///              node, among those whose session lives and that do not give up; no node of a live session without its
 ///              client knowing; tokens grow from grant to grant; every client that lives and can reach the ensemble is
 ///              served. A change wakes one waiter. Any number of clients may die or lose their sessions at any step;
 ///              any answer may be lost, and its request may have been carried out, may never be, or may be later.
-///              Steps: create, list q, list s and the grant if there is room; the release is one more.
+///              Requests of one passage: create, list q, watch the waiter ahead, list s, the grant, the release.
 /// Variables    GATE      the gate's node: k, whether it is paused, and the version that each change increases
 ///              q         one ephemeral, sequential node for each waiter: request_sequence
 ///              s         one ephemeral node for each slot held, 0..k-1: the request that holds it. Its czxid, the
@@ -19,14 +19,17 @@
 ///              C2  Only the head of q takes slots, by one transaction that fails as a whole unless GATE still has the
 ///                  version that the head has read, the slots are free, and the head's own node is still there, which
 ///                  it deletes. Sequence numbers grow, so the head stays the head until that transaction; between its
-///                  look at s and its grant slots can only become free.
-///              C3  After an answer was lost, the client looks at nothing that the lost request may have changed before
+///                  reading of s and its grant slots can only become free.
+///              C3  After an answer was lost, the client reads nothing that the lost request may have changed before
 ///                  sync() has been answered: until then the request may still be carried out.
 ///              C4  A slot is freed by its number, so a request to free it is repeated only if the slot has been found
 ///                  to be held under the same token after C3.
-///              C5  A waiter waits only after it has read, with a watch, all that it waits for: its own node and the
-///                  waiter ahead; the head: its own node, s and GATE. Events are forgotten before those reads, never
-///                  between them and the wait.
+///              C5  A waiter waits only after it has read, with a watch, all that it waits for: the waiter ahead;
+///                  the head: s and GATE. It waits for more than a while only if it watches its own node, too, which
+///                  somebody may remove. Events are forgotten before those reads, never between them and the wait.
+///              C6  A grant changes the waiter's data before it deletes the node, in the same transaction. So a watch
+///                  tells a waiter that was granted, which then was the head, from one that has vanished: behind the
+///                  first one is the head of q, behind the second perhaps not.
 /// Deviations   none
 /// Memory model none: the ensemble orders all transactions. Reads may be stale, but a session's own never go back
 ///              behind what it has seen; so each is as good as one of the present made by a slower client.
@@ -40,7 +43,8 @@
 ///   watch_waiter(w)       whether w is in q, with a watch if it is; no_node otherwise
 ///   slots(watched)        the slots that are held; watched: with a watch, and forgets the events so far
 ///   size()                the gate_size, with a watch
-///   grant(w, set, v)      one transaction: GATE has version v, creates the slots of the set, deletes w: their token.
+///   grant(w, set, v)      one transaction: GATE has version v, creates the slots of the set, changes and deletes w:
+///                         their token (C6).
 ///                         exists: a slot is held; no_node: w is gone; changed: the version is another
 ///   remove_waiter(w)      deletes w
 ///   holder(set)           who holds the first slot of the set: request and token
@@ -49,8 +53,10 @@
 /// and besides
 ///   request()             what tells the nodes of this request from all others
 ///   reconnect()           waits until the session is connected again; false if it has expired
-///   wait()                until an event that is not forgotten: changed; or given_up, or expired
-///   live(n, a)            no step: what still matters at the place n (rule 5 of detail/machine.hpp)
+///   wait(briefly)         until an event that is not forgotten: changed, or granted; or given_up, or expired;
+///                         briefly: elapsed, if none came for a while
+///   granted()             no request: the sequence number of the waiter that was granted
+///   live(n, a)            no step: what still matters at point n (rule 5 of detail/machine.hpp)
 
 #include <cstdint>
 
@@ -68,13 +74,14 @@ class recipe {
   /// What a client has to know between two steps. The size is what was read last, and may be out of date.
   struct passage {
     waiter me{};
+    waiter ahead{};  ///< the one it waits for, if it is not the head
     slot_set slots{};
     token fence{};
     gate_size size{};
     std::int32_t head = 0;  ///< 1: was seen to be the head of q, and is until it leaves
   };
 
-  /// What a look at the queue has brought.
+  /// What an advance has brought.
   struct step {
     enum kind_of : std::uint8_t { over, again, wait };
     kind_of kind = again;            ///< wait: all that is waited for is watched
@@ -89,13 +96,21 @@ class recipe {
   outcome acquire(int weight) {
     if (const outcome joined = join(); joined != outcome::done) return joined;
     for (;;) {
-      const step next = look(weight, weight);
+      const step next = advance(weight, weight);
       if (next.kind == step::over) return next.result;
       if (next.kind == step::again) continue;
       c.live(9, at_);
-      const event seen = c.wait();
+      event seen = c.wait(true);
+      if (seen == event::elapsed) {
+        const step still = watch_own();
+        if (still.kind == step::over) return still.result;
+        if (still.kind == step::again) continue;
+        c.live(14, at_);
+        seen = c.wait(false);
+      }
       if (seen == event::given_up) return leave_queue(outcome::given_up);
       if (seen == event::expired) return outcome::lost;
+      if (seen == event::granted && c.granted() == at_.ahead.sequence) become_head();  // C6
     }
   }
 
@@ -130,9 +145,9 @@ class recipe {
     }
   }
 
-  /// Takes between `least` and `most` slots if they are to be had, as many as there are. What it lacks is watched when
-  /// it says wait.
-  step look(int least, int most) {
+  /// Takes between `least` and `most` slots if they are to be had, as many as there are. When it says wait, what it
+  /// lacks is watched; not its own node: watch_own().
+  step advance(int least, int most) {
     if (at_.head != 0) return try_grant(least, most);
     c.live(1, at_, most);
     const auto queue = c.queue();
@@ -140,20 +155,33 @@ class recipe {
     if (queue.is == answer::no_node) return ended(outcome::removed);
     if (queue.is != answer::ok) return ended(outcome::lost);
     bool present = false, head = true;
-    waiter ahead{};
+    at_.ahead = waiter{};
     for (const waiter& other : queue.value) {
       if (other == at_.me) present = true;
       if (!precedes(other, at_.me)) continue;
-      if (head || precedes(ahead, other)) ahead = other;
+      if (head || precedes(at_.ahead, other)) at_.ahead = other;
       head = false;
     }
     if (!present) return ended(find_grant());
     at_.slots = slot_set{};
     if (head) {
-      at_.head = 1;
+      become_head();
       return try_grant(least, most);
     }
-    return wait_for(ahead);
+    return watch_ahead();
+  }
+
+  /// Somebody may remove its node: it learns of that if this says wait.
+  step watch_own() {
+    c.live(6, at_);
+    const auto own = c.watch_waiter(at_.me);
+    if (own.is == answer::expired) return ended(outcome::lost);
+    if (own.is == answer::unknown) return c.reconnect() ? step{} : ended(outcome::lost);
+    if (own.is == answer::no_node) {
+      at_.head = 0;
+      return {};
+    }
+    return {step::wait};
   }
 
   /// Repeated until it is answered: the node's name is never used again, so a second deletion can hit nobody else.
@@ -166,7 +194,7 @@ class recipe {
         if (c.reconnect()) continue;
         return outcome::lost;
       }
-      at_.me = waiter{};
+      at_.me = at_.ahead = waiter{};
       at_.head = 0;
       return why;
     }
@@ -192,6 +220,11 @@ class recipe {
   static bool precedes(const waiter& a, const waiter& b) { return distance(a.sequence, b.sequence) < 0; }
   static step ended(outcome how) { return {step::over, how}; }
 
+  void become_head() {
+    at_.head = 1;
+    at_.ahead = waiter{};
+  }
+
   answer find_own_waiter() {
     for (;;) {
       c.live(4, at_);
@@ -208,30 +241,17 @@ class recipe {
     }
   }
 
-  step wait_for(const waiter& ahead) {
-    c.live(5, at_, ahead);
-    const auto watched = c.watch_waiter(ahead);
+  step watch_ahead() {
+    c.live(5, at_);
+    const auto watched = c.watch_waiter(at_.ahead);
     if (watched.is == answer::expired) return ended(outcome::lost);
     if (watched.is == answer::unknown) return c.reconnect() ? step{} : ended(outcome::lost);
     if (watched.is == answer::no_node) return {};
-    return watch_own();
-  }
-
-  /// Somebody may remove the own node.
-  step watch_own() {
-    c.live(6, at_);
-    const auto own = c.watch_waiter(at_.me);
-    if (own.is == answer::expired) return ended(outcome::lost);
-    if (own.is == answer::unknown) return c.reconnect() ? step{} : ended(outcome::lost);
-    if (own.is == answer::no_node) {
-      at_.head = 0;
-      return {};
-    }
     return {step::wait};
   }
 
-  /// The head of q takes its slots, or watches what it lacks. It looks without a watch first: there usually is room
-  /// when the head looks, and its own grant would fire the watch.
+  /// The head of q takes its slots, or watches what it lacks. It reads without a watch first: there usually is room
+  /// when the head reads, and its own grant would fire the watch.
   step try_grant(int least, int most) {
     for (const bool watched : {false, true}) {
       c.live(7, at_, most, watched);
@@ -267,7 +287,7 @@ class recipe {
     if (read != answer::ok) return ended(outcome::removed);
     if (at_.size != before) return {};
     if (least > at_.size.slots) return ended(leave_queue(outcome::too_heavy));
-    return watch_own();
+    return {step::wait};
   }
 
   answer read_size() {
@@ -282,7 +302,7 @@ class recipe {
 
   /// The own node is gone from q: by the grant whose answer was lost, or by somebody else's hand.
   outcome find_grant() {
-    at_.me = waiter{};
+    at_.me = at_.ahead = waiter{};
     if (at_.slots.count() == 0) return outcome::removed;
     const auto held = holder(at_.slots, at_.fence);
     if (held.is == answer::expired) return outcome::lost;

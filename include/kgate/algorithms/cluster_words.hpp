@@ -15,7 +15,14 @@ struct answered {
   T value{};
 };
 
-enum class event : std::uint8_t { changed, local, given_up, expired };
+enum class event : std::uint8_t {
+  changed,   ///< something that is watched
+  granted,   ///< the same, and a waiter that is watched was granted its slots
+  local,     ///< at the local gate of a lessor
+  elapsed,   ///< nothing for a while
+  given_up,  ///< the time is over, or somebody asks to stop
+  expired    ///< the session
+};
 
 struct gate_size {
   std::int32_t slots = 0;
@@ -28,7 +35,7 @@ struct gate_size {
 
 enum class outcome : std::uint8_t {
   done,       ///< inside, or out after a release
-  given_up,   ///< out: the time was over, or somebody asked to stop
+  given_up,   ///< out: the time was over, or somebody wants it to stop
   too_heavy,  ///< out: the weight is above k
   removed,    ///< out: somebody removed the gate, or the waiter's node
   lost        ///< the session has expired, and with it all that it had
@@ -41,7 +48,7 @@ constexpr std::int32_t distance(std::int32_t a, std::int32_t b) {
 
 /// What a lessor sees of its local gate.
 struct local_view {
-  int taken = -1;          ///< the slot that it asked for and has by now
+  int taken = -1;          ///< the slot that it requested and has by now
   int wanted = 0;          ///< how many slots jobs wait for
   bool idle = false;       ///< a slot that is lent has not been used for a while
   bool turn_over = false;  ///< it has had its slots for long enough, if others wait
@@ -64,7 +71,7 @@ struct lease_books {
   bool slot_requested = false;  ///< it waits for a slot of the local gate
   bool closed = false;          ///< the gate between machines is gone
   bool watching = false;        ///< nothing that was read of the ensemble has changed since
-  bool asked = false;           ///< somebody else is the head of q, as it was read
+  bool others_wait = false;     ///< somebody else is the head of q, as it was read
   std::uint16_t owed = 0;       ///< how many slots are to be given back
 
   int count(std::uint8_t kind) const {

@@ -43,7 +43,8 @@ struct request_name {
 struct waiter_node {
   request_name request{};
   short_sequence sequence{};
-  std::uint8_t watchers = 0;  ///< sessions, as bits
+  std::uint8_t watchers = 0;         ///< sessions, as bits
+  std::uint8_t former_watchers = 0;  ///< those that have made another request since
   friend constexpr bool operator==(const waiter_node&, const waiter_node&) = default;
 };
 
@@ -84,6 +85,7 @@ struct ensemble {
   std::uint8_t queue_watchers = 0;  ///< of any change of the queue
   std::uint8_t dead_sessions = 0;   ///< of lessors (hosts.hpp): not ended yet
   std::uint8_t fired = 0;
+  std::array<std::uint8_t, sessions_max> granted{};  ///< by session: the waiter whose watch fired by its grant, or 0
   std::uint8_t dismissed = 0;  ///< sessions whose waiter another one removed and that have not looked since
   std::array<waiter_node, waiters_max> queue{};  ///< in the order of creation
   std::array<slot_node, slots_max> slots{};
@@ -107,8 +109,8 @@ struct ensemble {
     for (unsigned i = 0; i < slots_max; ++i) mask |= slots[i].request.session != no_session ? 1U << i : 0;
     return static_cast<std::uint8_t>(mask);
   }
-  /// The place in the queue of a waiter, waiters_max if it is not there.
-  unsigned place_of(short_sequence sequence) const {
+  /// The position in the queue of a waiter, waiters_max if it is not there.
+  unsigned position_of(short_sequence sequence) const {
     for (unsigned i = 0; i < waiting(); ++i)
       if (queue[i].sequence == sequence) return i;
     return waiters_max;
@@ -126,6 +128,15 @@ struct ensemble {
   }
 
   bool removed() const { return k == 0; }
+
+  /// The session's events so far.
+  void forget(unsigned session) {
+    fired &= static_cast<std::uint8_t>(~bit(session));
+    granted[session] = 0;
+  }
+  static constexpr std::uint8_t packed(short_sequence sequence) {
+    return static_cast<std::uint8_t>(sequence.value + 9);
+  }
 
   reply commit(unsigned session, const write_request& w) {
     if (removed()) return {answer::no_node};
@@ -157,12 +168,15 @@ struct ensemble {
 
   /// All nodes and watches of the session go, and so does what it has asked for.
   void expire(unsigned session) {
-    fired &= static_cast<std::uint8_t>(~bit(session));
+    forget(session);
     dismissed &= static_cast<std::uint8_t>(~bit(session));
     slot_watchers &= static_cast<std::uint8_t>(~bit(session));
     size_watchers &= static_cast<std::uint8_t>(~bit(session));
     queue_watchers &= static_cast<std::uint8_t>(~bit(session));
-    for (waiter_node& w : queue) w.watchers &= static_cast<std::uint8_t>(~bit(session));
+    for (waiter_node& w : queue) {
+      w.watchers &= static_cast<std::uint8_t>(~bit(session));
+      w.former_watchers &= static_cast<std::uint8_t>(~bit(session));
+    }
     pending[session] = {};
     for (unsigned i = waiting(); i-- > 0;)
       if (queue[i].request.session == session) erase(i);
@@ -178,10 +192,11 @@ struct ensemble {
     fired |= watchers;
     watchers = 0;
   }
-  void erase(unsigned place) {
-    fire(queue[place].watchers);
+  void erase(unsigned position) {
+    fire(queue[position].watchers);
+    fire(queue[position].former_watchers);
     fire(queue_watchers);
-    for (unsigned i = place; i + 1 < waiters_max; ++i) queue[i] = queue[i + 1];
+    for (unsigned i = position; i + 1 < waiters_max; ++i) queue[i] = queue[i + 1];
     queue[waiters_max - 1] = {};
   }
   /// More than one waiter woken by one change. Sessions that do not wait may have old watches.
@@ -197,18 +212,23 @@ struct ensemble {
       breaks(broken::full);
       return {};
     }
-    queue[n] = {{static_cast<std::uint8_t>(session), number}, next, 0};
+    for (waiter_node& w : queue)
+      if ((w.watchers & bit(session)) != 0) {
+        w.watchers &= static_cast<std::uint8_t>(~bit(session));
+        w.former_watchers |= bit(session);
+      }
+    queue[n] = {{static_cast<std::uint8_t>(session), number}, next, 0, 0};
     fire(queue_watchers);
     next = short_sequence::wrapped(next.value + 1);
     return {answer::ok, static_cast<std::uint32_t>(queue[n].sequence.value + 8)};
   }
   reply grant(unsigned session, const write_request& w) {
-    const unsigned place = place_of(w.sequence);
+    const unsigned position = position_of(w.sequence);
     if (w.version >= 0 && w.version != version) return {answer::changed};
     for (unsigned i = 0; i < slots_max; ++i)
       if ((w.slots >> i & 1) != 0 && slots[i].request.session != no_session) return {answer::exists};
-    if (place == waiters_max) return {answer::no_node};
-    if (place != 0) breaks(broken::passed);
+    if (position == waiters_max) return {answer::no_node};
+    if (position != 0) breaks(broken::passed);
     ++grants;
     for (unsigned i = 0; i < slots_max; ++i)
       if ((w.slots >> i & 1) != 0) {
@@ -217,16 +237,18 @@ struct ensemble {
       }
     if (held() > k) breaks(broken::beyond_k);
     if (paused != 0) breaks(broken::while_paused);
-    if (wakes_many(queue[place].watchers & static_cast<std::uint8_t>(~bit(session)))) breaks(broken::herd);
+    if (wakes_many(queue[position].watchers & static_cast<std::uint8_t>(~bit(session)))) breaks(broken::herd);
     fire(slot_watchers);
-    erase(place);
+    for (unsigned s = 0; s < sessions_max; ++s)
+      if (((queue[position].watchers | queue[position].former_watchers) & bit(s)) != 0) granted[s] = packed(w.sequence);
+    erase(position);
     return {answer::ok, grants};
   }
   reply remove_waiter(unsigned session, short_sequence sequence) {
-    const unsigned place = place_of(sequence);
-    if (place == waiters_max) return {answer::no_node};
-    if (queue[place].request.session != session) dismissed |= bit(queue[place].request.session);
-    erase(place);
+    const unsigned position = position_of(sequence);
+    if (position == waiters_max) return {answer::no_node};
+    if (queue[position].request.session != session) dismissed |= bit(queue[position].request.session);
+    erase(position);
     return {};
   }
   reply remove_gate() {

@@ -10,8 +10,8 @@
 namespace kgate::lab {
 
 /// The recipe that ships keeps its promises in all runs of these scripts.
-inline void holds(const cluster_scripts& what) {
-  const script_verdict seen = explore_clients<detail::cluster::recipe>(what);
+inline void holds(const cluster_scripts& what, std::uint64_t memory_max = std::uint64_t{5} << 30) {
+  const script_verdict seen = explore_clients<detail::cluster::recipe>(what, memory_max);
   EXPECT_TRUE(seen.holds) << seen.text;
   testing::Test::RecordProperty("states", std::to_string(seen.states));
   std::printf("%llu states\n", static_cast<unsigned long long>(seen.states));

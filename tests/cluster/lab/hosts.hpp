@@ -33,7 +33,7 @@ struct local_gate {
   std::uint8_t session = 0;  ///< of the lessor
   std::uint8_t closed = 0;
   std::uint8_t ended = 0;             ///< jobs that make no passage any more, as bits
-  std::uint8_t taken = nobody_there;  ///< the local slot that the lessor asked for and has not looked at
+  std::uint8_t taken = nobody_there;  ///< the local slot that the lessor requested and has not seen
   std::uint8_t passed = 0;  ///< how many jobs may still get in before the lessor that queues, plus one; 0: it does not
   friend constexpr bool operator==(const local_gate&, const local_gate&) = default;
 

@@ -70,7 +70,7 @@ class simulated_host : public simulated_client<host_world> {
   void next_request() { at_.acts ^= 1; }
   answered<bool> anybody_waits() {
     const reply r = read("anybody", [me = session()](ensemble& e) {
-      e.fired &= static_cast<std::uint8_t>(~ensemble::bit(me));
+      e.forget(me);
       if (e.removed()) return reply{answer::no_node};
       bool others = false;
       for (unsigned i = 0; i < e.waiting(); ++i) others = others || e.queue[i].request.session != me;
@@ -95,7 +95,8 @@ class simulated_host : public simulated_client<host_world> {
   }
   void lend(int i, const slot_set& slots, token fence) {
     change("lend", [i, slots, fence](local_gate& g) {
-      g.entry[static_cast<unsigned>(i)] = {slots.mask, static_cast<std::uint8_t>(fence), g.epoch};
+      g.entry[static_cast<unsigned>(i)] = {static_cast<std::uint8_t>(slots.mask), static_cast<std::uint8_t>(fence),
+                                           g.epoch};
       return g.holder[static_cast<unsigned>(i)] == the_lessor;
     });
   }
@@ -146,9 +147,9 @@ class simulated_host : public simulated_client<host_world> {
         [h = host_, what = what_, last = last_](const host_world& w) { return view_of(w.host[h], what) != last; });
   }
   template <class... T>
-  void live(int place, const T&... values) {
-    if (place == 20) last_ = 0;
-    p_.live(place, values..., at_, packed(mine), last_);
+  void live(int point, const T&... values) {
+    if (point == 20) last_ = 0;
+    p_.live(point, values..., at_, packed(mine), last_);
   }
 
  private:
@@ -157,7 +158,7 @@ class simulated_host : public simulated_client<host_world> {
     for (std::size_t i = 0; i < local_slots_max; ++i) {
       const local_slot& one = b.at.all[i];
       out[3 * i] = one.is;
-      out[3 * i + 1] = one.slots.mask;
+      out[3 * i + 1] = static_cast<std::uint8_t>(one.slots.mask);
       out[3 * i + 2] = static_cast<std::uint8_t>(one.fence);
     }
     out[6] = b.queued;
@@ -166,7 +167,7 @@ class simulated_host : public simulated_client<host_world> {
     out[9] = static_cast<std::uint8_t>(b.owed);
     out[10] = b.at.used;
     out[11] = b.watching;
-    out[12] = b.asked;
+    out[12] = b.others_wait;
     return out;
   }
   static std::uint32_t view_of(const local_gate& g, const lease_scripts& what) {
@@ -194,7 +195,7 @@ class simulated_host : public simulated_client<host_world> {
   std::uint32_t last_ = 0;
 };
 
-/// A job's place at the local gate.
+/// A job at the local gate.
 class simulated_job {
  public:
   using Process = checker_machine::Process;
@@ -211,11 +212,11 @@ class simulated_job {
     return detail::cluster::outcome::done;
   }
   bool valid() {
-    return was_valid = look("valid", [](const local_gate& g) { return g.valid; }) != 0;
+    return was_valid = read_gate("valid", [](const local_gate& g) { return g.valid; }) != 0;
   }
-  bool was_valid = false;  ///< when it looked last
+  bool was_valid = false;  ///< as it was read last
   lent entry() {
-    const std::uint32_t seen = look("entry", [n = number_](const local_gate& g) {
+    const std::uint32_t seen = read_gate("entry", [n = number_](const local_gate& g) {
       const lent_entry& there = g.entry[g.slot_of(n)];
       if (g.closed != 0) return 0U;
       return static_cast<std::uint32_t>(there.slots | there.fence << 3 | there.epoch << 11 | g.epoch << 15);
@@ -227,11 +228,11 @@ class simulated_job {
     change("leave", [n = number_](local_gate& g) { return g.leave(g.slot_of(n)); });
   }
   bool served() {
-    return look("served", [](const local_gate& g) { return g.alive != 0 && g.closed == 0 ? 1U : 0U; }) != 0;
+    return read_gate("served", [](const local_gate& g) { return g.alive != 0 && g.closed == 0 ? 1U : 0U; }) != 0;
   }
   template <class... T>
-  void live(int place, const T&... values) {
-    p_.live(place, values..., passages_);
+  void live(int point, const T&... values) {
+    p_.live(point, values..., passages_);
   }
 
  private:
@@ -246,7 +247,7 @@ class simulated_job {
         [](const host_world&) { return 0; });
   }
   template <class F>
-  std::uint32_t look(const char* label, F&& f) {
+  std::uint32_t read_gate(const char* label, F&& f) {
     return world_.E.rmw_seeing(
         p_[label], [](host_world w) { return w; },
         [f, h = host_](const host_world& w) { return static_cast<std::uint32_t>(f(w.host[h])); });
@@ -388,17 +389,17 @@ class leased_hosts {
   }
   void pass(Process& p, unsigned host, std::uint8_t number) const {
     int passages = 0;
-    simulated_job place(world_, p, host, number, passages);
-    Passage<simulated_job> passage(place);
-    bool more = place.served();
+    simulated_job job(world_, p, host, number, passages);
+    Passage<simulated_job> passage(job);
+    bool more = job.served();
     while (more) {
       typename simulated_job::lent mine;
       p.live(passages);
       if (passage.enter(mine) != detail::cluster::outcome::done) break;
-      const bool valid = place.was_valid && mine.epoch == mine.epoch_now;
+      const bool valid = job.was_valid && mine.epoch == mine.epoch_now;
       p.live(passages, mine, valid);
       p.enter_critical(lent_name{mine.slots, mine.fence, mine.epoch, valid}.packed());
-      place.leave();
+      job.leave();
       p.begin_entry();
       passages = std::min(passages + 1, what_.passages);
       more = passages < what_.passages;

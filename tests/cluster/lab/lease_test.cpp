@@ -8,8 +8,10 @@
 #include "mutants/any_epoch.hpp"
 #include "mutants/any_time.hpp"
 #include "mutants/early_end.hpp"
+#include "mutants/forgotten_slots.hpp"
 #include "mutants/keeps_slots.hpp"
 #include "mutants/lost_kept_slots.hpp"
+#include "mutants/lost_reading.hpp"
 #include "mutants/no_withdrawal.hpp"
 #include "mutants/old_reading.hpp"
 #include "mutants/waits_for_ever.hpp"
@@ -89,6 +91,13 @@ TEST(cluster_lease_mutants, slots_kept_though_others_wait) {
 }
 TEST(cluster_lease_mutants, a_reading_that_is_out_of_date) {
   caught<wrong::old_reading::lessor, leased_passage>(insisting, "violated");
+}
+TEST(cluster_lease_mutants, local_slots_forgotten_after_a_loss) {
+  caught<wrong::forgotten_slots::lessor, leased_passage>(an_expiry, "violated");
+}
+TEST(cluster_lease_mutants, a_lost_answer_taken_for_nobody_waiting) {
+  caught<wrong::lost_reading::lessor, leased_passage>(
+      {.hosts = 1, .jobs = 1, .direct = 1, .k = 1, .losses = 1, .idles = false, .insists = true}, "violated");
 }
 TEST(cluster_lease_mutants, waiting_for_a_lessor_that_has_ended) {
   caught<lessor, wrong::waits_for_ever::leased_passage>(a_death, "violated");

@@ -4,6 +4,7 @@
 #include "kgate/algorithms/cluster_recipe.hpp"
 #include "mutants/absolute_order.hpp"
 #include "mutants/all_watch_head.hpp"
+#include "mutants/any_grant.hpp"
 #include "mutants/any_version.hpp"
 #include "mutants/counts_below_k.hpp"
 #include "mutants/frees_blindly.hpp"
@@ -23,6 +24,7 @@
 #include "mutants/rank_below_k.hpp"
 #include "mutants/slots_unwatched.hpp"
 #include "mutants/waits_for_gone.hpp"
+#include "mutants/waits_on.hpp"
 
 namespace kgate::lab {
 namespace {
@@ -79,7 +81,7 @@ TEST(cluster_mutants, a_grant_under_any_size) {
       {.clients = 2, .k = 1, .acts = 2, .among = {act::enter, act::enlarge, act::shrink}}, "not below k");
 }
 TEST(cluster_mutants, slots_above_a_smaller_size_not_counted) {
-  caught<detail::cluster::counts_below_k::recipe>({.clients = 3, .k = 2, .acts = 2, .among = {act::enter, act::shrink}},
+  caught<detail::cluster::counts_below_k::recipe>({.clients = 2, .k = 2, .acts = 3, .among = {act::enter, act::shrink}},
                                                   "more than k");
 }
 TEST(cluster_mutants, a_head_that_does_not_see_the_gate_grow) {
@@ -116,6 +118,15 @@ TEST(cluster_mutants, a_paused_gate_that_turns_away) {
 TEST(cluster_mutants, slots_that_the_head_waits_for_not_watched) {
   caught<detail::cluster::slots_unwatched::recipe>({.clients = 2, .k = 1, .acts = 1, .among = {act::enter}},
                                                    "violated");
+}
+
+TEST(cluster_mutants, the_grant_of_one_far_ahead) {
+  caught<detail::cluster::any_grant::recipe>({.clients = 3, .k = 2, .acts = 2, .among = {act::enter, act::give_up}},
+                                             passed);
+}
+TEST(cluster_mutants, a_waiter_that_never_watches_its_own_node) {
+  caught<detail::cluster::waits_on::recipe>(
+      {.clients = 3, .k = 1, .acts = 1, .among = {act::stay, act::enter, act::dismiss}}, "violated");
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ struct cluster_scripts {
   int losses = 0;    ///< of answers, for each client
   int expiries = 0;  ///< of sessions, for each client
   int deaths = 0;    ///< in all
+  int faulty = 3;    ///< how many clients lose answers and sessions; which ones does not matter, for all are alike
   std::vector<cluster_act> among{cluster_act::enter};
 };
 
@@ -56,8 +57,9 @@ class scripted_clients {
         next_act_(memory, "next", static_cast<int>(what.among.size())) {}
 
   void perform(Process& p) const {
-    script_position at{.losses = static_cast<std::uint8_t>(what_.losses),
-                       .expiries = static_cast<std::uint8_t>(what_.expiries)};
+    const bool faulty = p.id().value < what_.faulty;
+    script_position at{.losses = static_cast<std::uint8_t>(faulty ? what_.losses : 0),
+                       .expiries = static_cast<std::uint8_t>(faulty ? what_.expiries : 0)};
     for (; at.acts < what_.acts; ++at.acts) {
       p.begin_entry();
       p.live(at);

@@ -54,7 +54,7 @@ class simulated_client {
     const waiter* end() const { return nodes.data() + size; }
   };
   struct slot_set {
-    std::uint8_t mask = 0;
+    std::uint16_t mask = 0;  // a passage has no padding then
     int count() const { return std::popcount(mask); }
     int count_below(int k) const { return std::popcount(mask & ((1U << k) - 1)); }
     slot_set lowest_free(int weight) const {
@@ -69,7 +69,7 @@ class simulated_client {
     bool below(int k) const { return mask < 1U << k; }
     slot_set take_one() {
       const unsigned lowest = mask & ~(mask - 1U);
-      mask = static_cast<std::uint8_t>(mask - lowest);
+      mask = static_cast<std::uint16_t>(mask - lowest);
       return {static_cast<std::uint8_t>(lowest)};
     }
   };
@@ -82,15 +82,15 @@ class simulated_client {
   simulated_client(simulated_world<World>& world, Process& p, script_position& at, bool gives_up)
       : world_(world), p_(p), at_(at), gives_up_(gives_up) {}
 
-  request_name request() const { return {session(), at_.acts}; }
+  request_name request() const { return {session(), number()}; }
 
   answered<waiter> enqueue() {
-    const reply r = write("create", {.kind = write_request::enqueue, .number = at_.acts});
+    const reply r = write("create", {.kind = write_request::enqueue, .number = number()});
     return {r.is, {request(), short_sequence::wrapped(static_cast<int>(r.value) - 8)}};
   }
   answered<waiter_list> queue() {
     const reply r = read("list q", [me = session()](ensemble& e) {
-      e.fired &= static_cast<std::uint8_t>(~ensemble::bit(me));
+      e.forget(me);
       e.dismissed &= static_cast<std::uint8_t>(~ensemble::bit(me));
       if (e.removed()) return reply{answer::no_node};
       std::uint32_t packed = 0;
@@ -110,16 +110,16 @@ class simulated_client {
   }
   answered<bool> watch_waiter(const waiter& w) {
     const reply r = read("watch", [me = session(), sequence = w.sequence](ensemble& e) {
-      const unsigned place = e.place_of(sequence);
-      if (place == waiters_max) return reply{answer::no_node};
-      e.queue[place].watchers |= ensemble::bit(me);
+      const unsigned position = e.position_of(sequence);
+      if (position == waiters_max) return reply{answer::no_node};
+      e.queue[position].watchers |= ensemble::bit(me);
       return reply{};
     });
     return {r.is, true};
   }
   answered<slot_set> slots(bool watched) {
     const reply r = read("list s", [me = session(), watched](ensemble& e) {
-      if (watched) e.fired &= static_cast<std::uint8_t>(~ensemble::bit(me));
+      if (watched) e.forget(me);
       if (e.removed()) return reply{answer::no_node};
       if (watched) e.slot_watchers |= ensemble::bit(me);
       return reply{answer::ok, e.held_mask()};
@@ -138,9 +138,9 @@ class simulated_client {
   }
   answered<token> grant(const waiter& me, slot_set chosen, std::int32_t version) {
     const reply r = write("grant", {.kind = write_request::grant,
-                                    .number = at_.acts,
+                                    .number = number(),
                                     .sequence = me.sequence,
-                                    .slots = chosen.mask,
+                                    .slots = static_cast<std::uint8_t>(chosen.mask),
                                     .version = static_cast<std::int8_t>(version)});
     return {r.is, static_cast<token>(r.value)};
   }
@@ -162,7 +162,8 @@ class simulated_client {
              static_cast<token>(r.value / 16)}};
   }
   answered<bool> free(slot_set chosen) {
-    return {write("free", {.kind = write_request::free_slots, .slots = chosen.mask}).is, true};
+    return {write("free", {.kind = write_request::free_slots, .slots = static_cast<std::uint8_t>(chosen.mask)}).is,
+            true};
   }
   answered<bool> sync() {
     const reply r = request_step("sync", true, [](ensemble&) { return reply{}; }, {});
@@ -178,23 +179,35 @@ class simulated_client {
   answered<bool> remove_gate() { return {write("remove", {.kind = write_request::remove}).is, true}; }
 
   bool reconnect() const { return true; }
-  detail::cluster::event wait() {
+  /// A while is over at any moment.
+  detail::cluster::event wait(bool briefly) {
     carry_out_pending(false);
     if (gives_up_) return detail::cluster::event::given_up;
     if (at_.expiries > 0 && world_.one_of_two.read(p_["fate"]) == 1) {
       expire();
       return detail::cluster::event::expired;
     }
-    return await_something([](const World&) { return false; });
+    if (!briefly) await_something([](const World&) { return false; });
+    const std::uint32_t seen = world_.E.rmw_seeing(
+        p_["events"], [](World e) { return e; },
+        [me = session()](const World& e) {
+          return static_cast<std::uint32_t>(e.granted[me]) << 1 | (e.fired >> me & 1U);
+        });
+    if ((seen & 1U) == 0) return detail::cluster::event::elapsed;
+    granted_ = short_sequence::wrapped(static_cast<int>(seen >> 1) - 9);
+    return seen >> 1 != 0 ? detail::cluster::event::granted : detail::cluster::event::changed;
   }
+  short_sequence granted() const { return granted_; }
   template <class... T>
-  void live(int place, const T&... values) {
-    p_.live(place, values..., at_);
+  void live(int point, const T&... values) {
+    p_.live(point, values..., at_);
   }
 
  protected:
   enum class fate : std::uint8_t { answered, lost, expires };
 
+  /// Of the request: the name of the last but one is free again.
+  std::uint8_t number() const { return at_.acts & 1U; }
   std::uint8_t session() const { return static_cast<std::uint8_t>(p_.id().value); }
 
   /// Until a watch has fired, or something else comes. While somebody waits time passes: sessions of the dead end.
@@ -304,6 +317,7 @@ class simulated_client {
   Process& p_;
   script_position& at_;
   bool gives_up_;
+  short_sequence granted_{};  ///< as the last wait has told
 };
 
 }  // namespace kgate::lab
