@@ -82,14 +82,14 @@ _kgate() {
   fi
   case ${COMP_WORDS[1]} in
     run) words="--name --slots --weight --timeout --try --timeout-code --time-limit --grace --exec --existing --show-arguments --dir --mode --group --overtake --on --on-loss --lease --quiet --help" ;;
-    hold) words="--name --slots --weight --timeout --try --timeout-code --fd --path --existing --dir --mode --group --overtake --quiet --help" ;;
-    release) words="--fd --help" ;;
-    jobserver) words="--name --slots --style --timeout --try --timeout-code --existing --show-arguments --dir --quiet --help" ;;
+    hold) words="--name --slots --weight --timeout --try --timeout-code --fd --path --existing --dir --mode --group --overtake --on --on-loss --grace --quiet --help" ;;
+    release) words="--fd --on --help" ;;
+    jobserver) words="--name --slots --style --timeout --try --timeout-code --existing --show-arguments --dir --on --on-loss --grace --quiet --help" ;;
     create) words="--name --slots --dir --mode --group --overtake --on --json --help" ;;
     status) words="--name --dir --on --json --help" ;;
     list) words="--dir --on --json --help" ;;
     top) words="--name --dir --on --once --sort --help" ;;
-    stats) words="--name --dir --json --prometheus --help" ;;
+    stats) words="--name --dir --on --json --prometheus --help" ;;
     wait) words="--name --pid --timeout --dir --on --help" ;;
     cancel) words="--name --pid --all --dir --on --json --help" ;;
     pause) words="--name --dir --on --json --help" ;;

@@ -196,8 +196,11 @@ class OnAnEnsemble(unittest.TestCase):
         fails(120, "is no HOST", "run", "--on", "zk://a,,b", "--", "true")
         fails(120, "contradict", "run", "--on", "zk://a", "--dir", "/tmp", "--", "true")
         fails(120, "is for gates of this machine", "run", "--exec", "--", "true")
-        fails(120, "of this machine only", "jobserver", "--", "make")
-        fails(120, "of this machine only", "stats", "--on", "zk://a")
+        fails(125, "has 2 slots, not 3", "jobserver", "-k", "3", "--", "make")
+        fails(125, "has 2 slots, not 3", "hold", "-k", "3", "--path")
+        fails(125, "is not open", "hold", "--fd", "77")
+        fails(120, "contradict", "stats", "--on", "zk://a", "--dir", "/tmp")
+        fails(1, "there is no gate", "stats", "--on", self.ensemble.address + "/other")
         fails(1, "there is no gate", "pause", "--on", self.ensemble.address + "/other")
         fails(125, "there is no gate", "run", "--existing", "--on", self.ensemble.address + "/other", "--", "true")
         fails(1, "there is no gate", "resize", "--on", self.ensemble.address + "/other", "-k", "2")
@@ -293,6 +296,90 @@ class OnAnEnsemble(unittest.TestCase):
         self.assertNotIn("me:secret", self.kgate("status", env=mine).stdout)
         self.assertEqual(self.kgate("remove", env=mine).returncode, 0)
 
+    def script(self, text, name=None):
+        """A shell script that calls kgate by its name and opens descriptor 9 on the gate's file."""
+        begin = f'kgate() {{ "{KGATE}" "$@"; }}\nexec 9<"$(kgate hold -n {name or self.name} -k 1 --path)"\n'
+        process = subprocess.Popen(["bash", "-c", begin + text], env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.started.append(process)
+        return process
+
+    def test_hold_and_release(self):
+        self.env["KGATE_DIR"] = tempfile.mkdtemp(prefix="kgate-host-")
+        hold = f"kgate hold -n {self.name} --fd 9"
+        told = self.script(f"{hold}; {hold}; echo $?; kgate release --fd 9; echo $?; kgate release --fd 9; echo $?; {hold}; kgate release --on zk://a --fd 9; echo $?")
+        out, errors = told.communicate(timeout=60)
+        self.assertEqual(out.split(), ["0", "125", "0", "1", "0", "0"], errors)
+        self.assertIn("keeps a slot already", errors)
+        self.assertEqual(self.gate()["free"], 1)  # it was given back when release returned
+        # As long as anybody has the descriptor; a command substitution does not wait for the keeper.
+        script = self.script(f"slot=$({hold}); echo $slot; sleep 60 & exec 9<&-; read -r line; wait")
+        self.assertEqual(script.stdout.readline(), "0\n")
+        self.assertEqual(self.gate()["holders"][0]["command"], "kgate hold")
+        self.assertEqual(self.kgate("run", "--try", "--", "true").returncode, 122)
+        waiting = self.script(f"{hold}; exec sleep 60")
+        self.until(lambda: self.gate()["waiters"])
+        interrupted = self.script(f"exec {KGATE} hold -n {self.name} --fd 9")
+        self.until(lambda: len(self.gate()["waiters"]) == 2)
+        interrupted.kill()  # its keeper leaves the queue
+        self.until(lambda: len(self.gate()["waiters"]) == 1)
+        self.assertEqual(self.script(f"{hold} --try").wait(20), 122)
+        subprocess.run(["pkill", "-P", str(script.pid)], check=True)  # the sleep is the last one that has the descriptor
+        self.assertEqual(waiting.stdout.readline(), "0\n")
+        keeper = self.gate()["holders"][0]["pid"]
+        os.kill(keeper, signal.SIGTERM)  # nothing but the descriptor ends it
+        time.sleep(0.2)
+        self.assertTrue(runs(keeper))
+        waiting.kill()
+        began = time.monotonic()
+        self.assertEqual(self.kgate("run", "--timeout", "20", "--", "true").returncode, 0)
+        self.assertLess(time.monotonic() - began, 1.5)  # not the session's time-out
+        self.until(lambda: not runs(keeper))
+
+    def test_a_killed_keeper(self):
+        self.env["KGATE_DIR"] = tempfile.mkdtemp(prefix="kgate-host-")
+        script = self.script(f"kgate hold -n {self.name} --fd 9; sleep 0.1; kill -9 $(kgate status -n {self.name} --json | sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p'); "
+                             "kgate release --fd 9; echo $?")
+        out, errors = script.communicate(timeout=60)
+        self.assertEqual(out.split(), ["0", "119"], errors)
+        self.assertIn("was lost before", errors)
+
+    def test_stats(self):
+        self.env["KGATE_DIR"] = tempfile.mkdtemp(prefix="kgate-host-")
+        self.assertEqual(self.kgate("stats").returncode, 1)
+        for _ in range(3):
+            self.assertEqual(self.kgate("run", "-k", "1", "--", "true").returncode, 0)
+        holder = self.start("run", "--", "sleep", "60")
+        self.until(lambda: self.gate()["holders"])
+        self.assertEqual(self.kgate("run", "--try", "--", "true").returncode, 122)
+        told = json.loads(self.kgate("stats", "--json").stdout)["gates"][0]
+        self.assertEqual((told["name"], told["passages"], told["refusals"], told["waited"]["count"]), (self.name, 3, 1, 3))
+        self.assertIn("3 passages, 1 refused", self.kgate("stats").stdout)
+        metrics = self.kgate("stats", "--prometheus").stdout
+        self.assertIn(f'kgate_inside{{gate="{self.name}"}} 1\n', metrics)
+        self.assertIn(f'kgate_passages_total{{gate="{self.name}"}} 3\n', metrics)
+        holder.terminate()
+
+    def test_jobserver(self):
+        folder = tempfile.mkdtemp(prefix="kgate-make-")
+        with open(folder + "/Makefile", "w", encoding="utf-8") as file:
+            file.write("all: a b c d\na b c d:\n\t@echo + >>log; sleep 0.3; echo - >>log\n")
+        told = self.kgate("jobserver", "-k", "2", "--", "make", "-C", folder, "-s")
+        self.assertEqual((told.returncode, told.stderr), (0, ""))
+        with open(folder + "/log", encoding="utf-8") as file:
+            signs = file.read().split()
+        inside = [signs[:i].count("+") - signs[:i].count("-") for i in range(len(signs) + 1)]
+        self.assertEqual((len(signs), max(inside)), (8, 2))
+        self.assertEqual(self.gate()["free"], 2)
+        # A job that waits elsewhere gets the slot of a token that is idle.
+        busy = self.start("jobserver", "--", "sh", "-c", "echo up; sleep 60")
+        self.assertEqual(busy.stdout.readline(), "up\n")
+        self.until(lambda: self.gate()["free"] == 0)
+        self.assertEqual(self.kgate("run", "--timeout", "20", "--", "true").returncode, 0)
+        busy.terminate()
+        self.assertEqual(busy.wait(10), -signal.SIGTERM)
+        self.until(lambda: self.gate()["free"] == 2)
+
     def lease(self, *words):
         process = self.start("lease", *words)
         process.stdout.readline()
@@ -361,7 +448,9 @@ class OnAnEnsemble(unittest.TestCase):
     def test_a_lost_session_ends_the_command(self):
         holder = self.start("run", "-k", "1", "--grace", "0.5", "--", "sh", "-c", "trap '' TERM; echo up; while :; do sleep 0.1; done")
         goes_on = self.start("run", "-k", "2", "-n", "ignoring", "--on-loss", "ignore", "--", "sh", "-c", "echo up; sleep 6; exit 3")
-        for process in (holder, goes_on):
+        self.env["KGATE_DIR"] = tempfile.mkdtemp(prefix="kgate-host-")
+        script = self.script(f"kgate hold -n {self.name}-script --fd 9 >&2; echo up; while :; do sleep 0.1; done", name=self.name + "-script")
+        for process in (holder, goes_on, script):
             self.assertEqual(process.stdout.readline(), "up\n")
         server = self.ensemble.pid(1)
         os.kill(server, signal.SIGSTOP)
@@ -369,6 +458,7 @@ class OnAnEnsemble(unittest.TestCase):
             self.assertEqual(holder.wait(15), 119)
         finally:
             os.kill(server, signal.SIGCONT)
+        self.assertEqual(script.wait(15), -signal.SIGTERM)  # not only kgate: the script that holds the descriptor
         told = holder.stderr.read()
         self.assertIn("uncertain", told)
         self.assertIn("the slot is lost", told)

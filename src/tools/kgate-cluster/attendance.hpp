@@ -73,7 +73,7 @@ class attendance {
     bool witnessed = false;
     for (;;) {
       siginfo_t came{};
-      const timespec tick{0, 100'000'000};
+      const timespec tick{0, check_every_.count()};
       int ended = 0;
       if (sigtimedwait(&signals.watched(), &came, &tick) > 0 && handle_signal(came, command_, witness, ended))
         return ended;
@@ -90,6 +90,8 @@ class attendance {
     }
   }
   bool lost() const { return lost_; }
+  /// How often it checks the slots; a tenth of a second if this is not called.
+  void check_every(std::chrono::milliseconds time) { check_every_ = time; }
 
   /// How the tool ends once the slots are given back. `lost`: they were, at the latest when they were given back.
   int exit_code(bool lost, const char* name, int wait_status) const {
@@ -127,6 +129,7 @@ class attendance {
   std::function<slots_seen()> slots_;
   pid_t command_;
   ending end_;
+  std::chrono::nanoseconds check_every_{100'000'000};
   bool connected_ = true, lost_ = false, exceeded_ = false;
 };
 

@@ -17,6 +17,9 @@ int run(const request& options);
 /// The same by the lease of this host.
 int run_leased(const request& options);
 int lease(const request& options);
+int hold(const request& options);
+int jobserver(const request& options);
+int stats(const request& options);
 int create(const request& options);
 int status(const request& options);
 int list(const request& options);
@@ -29,6 +32,9 @@ int resume(const request& options);
 int drain(const request& options);
 int remove(const request& options);
 int doctor(const request& options);
+
+/// The exit code for what a gate or an ensemble reports. `runs`: a command that comes by a slot.
+int code_of(const gate_error& error, bool runs);
 
 /// How long the first connection may take: 10 s, or $KGATE_CONNECT_TIMEOUT in seconds.
 std::chrono::milliseconds connect_timeout();

@@ -20,25 +20,12 @@ struct command_entry {
 constexpr command_entry entries[] = {
     {"run", run},     {"create", create},        {"status", status}, {"list", list},     {"top", top},
     {"wait", wait},   {"cancel", cancel},        {"resize", resize}, {"remove", remove}, {"doctor", doctor},
-    {"lease", lease}, {"pause", cluster::pause}, {"resume", resume}, {"drain", drain}};
-
-/// The exit code for what a gate or an ensemble reports.
-int code_of(const gate_error& error, bool runs) {
-  if (dynamic_cast<const session_lost*>(&error) != nullptr) return runs ? exit_lost : exit_failed;
-  switch (error.code()) {
-    case gate_errc::bad_name:
-    case gate_errc::bad_slots:
-      return exit_usage;
-    case gate_errc::removed:
-    case gate_errc::cancelled:
-      return runs ? exit_lost : exit_failed;
-    default:
-      return runs ? exit_error : exit_failed;
-  }
-}
+    {"lease", lease}, {"pause", cluster::pause}, {"resume", resume}, {"drain", drain},   {"hold", hold},
+    {"stats", stats}, {"jobserver", jobserver}};
 
 int dispatch(const request& options) {
-  const bool runs = options.command->name == std::string_view("run");
+  const std::string_view name = options.command->name;
+  const bool runs = name == "run" || name == "hold" || name == "jobserver";
   for (const command_entry& one : entries) {
     if (one.name != options.command->name) continue;
     try {
@@ -56,6 +43,20 @@ int dispatch(const request& options) {
 }
 
 }  // namespace
+
+int code_of(const gate_error& error, bool runs) {
+  if (dynamic_cast<const session_lost*>(&error) != nullptr) return runs ? exit_lost : exit_failed;
+  switch (error.code()) {
+    case gate_errc::bad_name:
+    case gate_errc::bad_slots:
+      return exit_usage;
+    case gate_errc::removed:
+    case gate_errc::cancelled:
+      return runs ? exit_lost : exit_failed;
+    default:
+      return runs ? exit_error : exit_failed;
+  }
+}
 
 std::chrono::milliseconds connect_timeout() {
   const char* const text = std::getenv("KGATE_CONNECT_TIMEOUT");

@@ -109,7 +109,7 @@ int orphans(session& s, const std::string& path, findings& out, const std::strin
 void examine_gate(const std::string& name, connection& to, findings& out) {
   const std::string gate = to.where.root + "/" + name;
   try {
-    const cluster_status seen = look_at_gate(*to.session, gate);
+    const cluster_status seen = read_status(*to.session, gate);
     if (orphans(*to.session, gate + "/q", out, name) + orphans(*to.session, gate + "/s", out, name) > 0) return;
     const bool open_to_all = to.session->access_rules(gate).value.find("world:anyone:31") != std::string::npos;
     out.add(true, name,

@@ -30,7 +30,7 @@ std::vector<view> views(const request& options, connection& to) {
   std::vector<view> out;
   for (const std::string& name : gate_names(options, to)) {
     try {
-      out.push_back({name, look_at_gate(*to.session, to.where.root + "/" + name)});
+      out.push_back({name, read_status(*to.session, to.where.root + "/" + name)});
     } catch (const gate_error& error) {
       const bool left_out = error.code() == gate_errc::not_found || error.code() == gate_errc::not_a_gate;
       if (options.named || !left_out) throw;  // removed since it was listed, or something else's
@@ -49,10 +49,11 @@ std::string padded_left(const std::string& text, std::size_t width) {
   return std::string(text.size() < width ? width - text.size() : 0, ' ') + text;
 }
 
-std::string line_of(const std::string& place, const cluster_participant& who) {
-  return padded_left(place, 7) + padded_left(displayable(who.host), 16) + padded_left(std::to_string(who.process), 9) +
-         padded_left(displayable(who.user), 12) + padded_left(span_text(age_of(who)), 9) + "  " +
-         displayable(who.command) + (who.weight > 1 ? " (weight " + std::to_string(who.weight) + ")" : "");
+std::string line_of(const std::string& position, const cluster_participant& who) {
+  return padded_left(position, 7) + padded_left(displayable(who.host), 16) +
+         padded_left(std::to_string(who.process), 9) + padded_left(displayable(who.user), 12) +
+         padded_left(span_text(age_of(who)), 9) + "  " + displayable(who.command) +
+         (who.weight > 1 ? " (weight " + std::to_string(who.weight) + ")" : "");
 }
 
 int inside_of(const view& gate) { return gate.seen.slots - gate.seen.free; }
@@ -124,7 +125,7 @@ int wait_until(const request& options, connection& to, Done&& done) {
   const auto began = std::chrono::steady_clock::now();
   if (const gate_failure failure = check_name(options.name())) throw gate_error(failure);
   for (;;) {
-    if (done(look_at_gate(*to.session, to.where.root + "/" + options.name()))) return exit_ok;
+    if (done(read_status(*to.session, to.where.root + "/" + options.name()))) return exit_ok;
     const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (options.timeout_s >= 0 && waited >= options.timeout_s) return exit_timed_out;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));

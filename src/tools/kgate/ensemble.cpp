@@ -11,7 +11,7 @@ namespace kgate::tool {
 
 int become_cluster_program(char** argv, const request& options) {
   const std::string_view name = options.command->name;
-  const int code = name == "run" ? exit_error : exit_failed;
+  const int code = name == "run" || name == "hold" || name == "jobserver" ? exit_error : exit_failed;
   char self[4096];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   if (length <= 0) {

@@ -72,10 +72,11 @@ bool is_history(const std::string& path) {
 /// A history file, opened and locked; or not, and then nothing is recorded.
 class history_file {
  public:
-  /// Creates the file if need be, shared like the gate.
+  /// Creates the file if need be, shared like the gate; without one for its creator alone.
   history_file(const std::string& path, const std::string& gate_path) : fd_(::open(path.c_str(), flags)) {
     struct stat gate {};
-    if (fd_ < 0 && errno == ENOENT && stat(gate_path.c_str(), &gate) == 0)  // not if the gate was removed meanwhile
+    if (fd_ < 0 && errno == ENOENT &&
+        (gate_path.empty() || stat(gate_path.c_str(), &gate) == 0))  // not if the gate was removed meanwhile
       fd_ = ::open(path.c_str(), flags | O_CREAT | O_EXCL, 0600);
     if (fd_ >= 0 && !(prepare(gate) && lock())) close();
   }
@@ -127,8 +128,7 @@ class history_file {
   int fd_ = -1;
 };
 
-void record(const std::string& gate_path, const history_record& what) {
-  const history_file file(path_of_history(gate_path.substr(0, gate_path.rfind('/')), name_in(gate_path)), gate_path);
+void record(const history_file& file, const history_record& what) {
   if (!file) return;
   const std::uint64_t hour = this_hour();
   history_record now = file.read(hour % hours_kept);
@@ -143,6 +143,10 @@ void record(const std::string& gate_path, const history_record& what) {
   }
   now.add(what);
   file.write(hour % hours_kept, now);
+}
+
+void record(const std::string& gate_path, const history_record& what) {
+  record(history_file(path_of_history(gate_path.substr(0, gate_path.rfind('/')), name_in(gate_path)), gate_path), what);
 }
 
 void add_wait(history_record& what, std::uint64_t ns) {
@@ -263,6 +267,17 @@ void record_refusals(const request& options) {
   what.refusals = 1;
   for (const gate_request& wanted : options.gates) record(path_of(directory_of(options), wanted.name), what);
 }
+
+void record_in(const std::string& path, const history_record& what) { record(history_file(path, ""), what); }
+
+history_record passage_record(std::uint64_t waited_ns, std::uint64_t held_ns) {
+  history_record what{};
+  add_wait(what, waited_ns);
+  what.held.add(held_ns);
+  return what;
+}
+
+history read_history_file(const std::string& path) { return read_file(path); }
 
 history read_history(const std::string& directory, const std::string& gate) {
   const std::string path = path_of_history(directory, gate);

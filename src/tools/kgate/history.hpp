@@ -53,6 +53,11 @@ struct history {
   history_record week{};  ///< the last seven days
   history_record ever{};
 };
+/// The same for a gate between machines: `path` is that of this host's file, which is for this user alone.
+void record_in(const std::string& path, const history_record& what);
+history_record passage_record(std::uint64_t waited_ns, std::uint64_t held_ns);
+history read_history_file(const std::string& path);
+
 history read_history(const std::string& directory, const std::string& gate);
 void remove_history(const std::string& directory, const std::string& gate);
 /// Removes the histories of gates that are gone, as a program that removes its gate leaves them. How many.

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tools/kgate/kept_file.hpp"
 #include "tools/kgate/waiting.hpp"
 
 namespace kgate::tool {
@@ -20,16 +21,6 @@ namespace kgate::tool {
 using namespace detail::gates;
 
 namespace {
-
-/// The member whose byte is locked through the descriptor, as the kernel lists it; -1 if there is none.
-long locked_member(int fd) {
-  const std::string info = file_text("/proc/self/fdinfo/" + std::to_string(fd));
-  // A line like "lock:   1: OFDLCK  ADVISORY  READ -1 00:1b:42 7 7"; the first and last byte stand at its end.
-  const std::size_t lock = info.find("OFDLCK");
-  if (lock == std::string::npos) return -1;
-  const std::size_t end = std::min(info.find('\n', lock), info.size());
-  return std::strtol(info.c_str() + info.rfind(' ', end) + 1, nullptr, 10);
-}
 
 std::string run_file_of(core& gate) { return lock_stem_of(gate.file().path(), gate.cells().map().header.id) + ".run"; }
 
@@ -71,7 +62,7 @@ bool usable(const request& options, core& gate) {
     complain("descriptor " + number + " is open on something else; open it on the gate's file: " + hint(options));
     return false;
   }
-  if (locked_member(options.fd) >= 0) {
+  if (locked_byte(options.fd) >= 0) {
     complain("descriptor " + number + " keeps a slot already; give it back first: kgate release --fd " + number);
     return false;
   }
@@ -134,13 +125,14 @@ int hold(const request& options) {
 
 int release(const request& options) {
   const std::string number = std::to_string(options.fd);
+  if (is_kept_file(options.fd)) return release_kept(options.fd);
   request where = options;
   std::string name;
   if (!gate_of(options.fd, where.dir, name)) {
     complain("descriptor " + number + " is not open on the file of a gate");
     return exit_failed;
   }
-  const long member = locked_member(options.fd);
+  const long member = locked_byte(options.fd);
   if (member < 0 || member >= static_cast<long>(members_max)) {
     complain("descriptor " + number + " keeps no slot");
     return exit_failed;

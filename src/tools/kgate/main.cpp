@@ -65,9 +65,10 @@ int main(int argc, char** argv) {
     print(help_text(options.command, options.help_long));
     end(exit_ok, exit_failed);
   }
-  if (!options.on.empty()) return become_cluster_program(argv, options);
-  // Those that pass on the exit code of a command, or come by a slot, have codes of their own.
   const std::string_view name = options.command->name;
+  // Which slot a descriptor keeps, and where, is told by the descriptor.
+  if (!options.on.empty() && name != "release") return become_cluster_program(argv, options);
+  // Those that pass on the exit code of a command, or come by a slot, have codes of their own.
   const bool runs = name == "run" || name == "hold" || name == "jobserver";
   expect_truncation(runs ? exit_lost : exit_failed);
   detail::gates::location where;

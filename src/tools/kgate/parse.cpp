@@ -106,7 +106,6 @@ class reader {
 
   bool unknown_option(std::string_view word, char letter) {
     const std::string start = std::string("kgate ") + out_.command->name + " has no option '";
-    if (word == row_of(on).word) return fail(of_this_machine_only() + "; it has no --on");
     if (letter != 0) return fail(start + "-" + letter + "'");
     std::vector<std::string_view> words;
     for (const option_use& use : out_.command->options) words.emplace_back(row_of(use.id).word);
@@ -322,29 +321,13 @@ class reader {
     return true;
   }
 
-  /// Why a command has no --on.
-  std::string of_this_machine_only() const {
-    const std::string_view command = out_.command->name;
-    const char* why = "";
-    if (command == "hold")
-      why = ": between machines a slot belongs to a session, and a descriptor keeps none; use `kgate run`";
-    else if (command == "jobserver")
-      why = ": each token would cost requests to the ensemble; use it inside `kgate run --on`";
-    else if (command == "stats")
-      why = ": the history is kept by each machine";
-    return std::string("kgate ") + out_.command->name + " works on gates of this machine only" + why;
-  }
-
   /// Where gates between machines are: --on, or $KGATE_ON unless a directory was given.
   bool settle_ensemble() {
     const bool has_directory = seen_[static_cast<std::size_t>(dir)];
     if (!out_.on.empty() && has_directory) return fail("--on and --dir contradict each other");
     const char* const usual = std::getenv("KGATE_ON");
-    if (out_.on.empty() && !has_directory && usual != nullptr && *usual != '\0') {
-      if (find_option(row_of(on).word, 0) == nullptr) {
-        if (out_.command->names == name_rule::none) return true;
-        return fail(of_this_machine_only() + "; unset KGATE_ON, or give --dir");
-      }
+    const bool by_descriptor = out_.command->name == std::string_view("release");
+    if (out_.on.empty() && !has_directory && usual != nullptr && *usual != '\0' && !by_descriptor) {
       out_.on = usual;
       if (!out_.on.starts_with("zk://"))
         return fail("KGATE_ON must be the address of an ensemble, zk://HOST[:PORT],...[/PATH], not '" + out_.on + "'");

@@ -92,15 +92,37 @@ constexpr std::array run_options{option_use{name,
                                  option_use{quiet},
                                  option_use{help}};
 constexpr std::array hold_options{
-    option_use{name},         option_use{slots}, option_use{weight},   option_use{timeout},  option_use{try_once},
-    option_use{timeout_code}, option_use{fd},    option_use{path},     option_use{existing}, option_use{dir},
-    option_use{mode},         option_use{group}, option_use{overtake}, option_use{quiet},    option_use{help}};
-constexpr std::array release_options{option_use{fd, "the descriptor that keeps the slot; must be given"},
-                                     option_use{help}};
+    option_use{name},
+    option_use{slots},
+    option_use{weight},
+    option_use{timeout},
+    option_use{try_once},
+    option_use{timeout_code},
+    option_use{fd},
+    option_use{path},
+    option_use{existing},
+    option_use{dir},
+    option_use{mode},
+    option_use{group},
+    option_use{overtake},
+    option_use{on},
+    option_use{on_loss,
+               "with --on, when the slot is lost, to what has the descriptor open: term (SIGTERM, and SIGKILL "
+               "after the grace), kill, or ignore (default: term)"},
+    option_use{grace, "the time between SIGTERM and SIGKILL of --on-loss (default: 10s)"},
+    option_use{quiet},
+    option_use{help}};
+constexpr std::array release_options{
+    option_use{fd, "the descriptor that keeps the slot; must be given"},
+    option_use{on, "may be given as for `kgate hold`; the descriptor tells it by itself"}, option_use{help}};
 constexpr std::array jobserver_options{
-    option_use{name},     option_use{slots},        option_use{style},    option_use{timeout},
-    option_use{try_once}, option_use{timeout_code}, option_use{existing}, option_use{show_arguments},
-    option_use{dir},      option_use{quiet},        option_use{help}};
+    option_use{name},     option_use{slots},
+    option_use{style},    option_use{timeout},
+    option_use{try_once}, option_use{timeout_code},
+    option_use{existing}, option_use{show_arguments},
+    option_use{dir},      option_use{on},
+    option_use{on_loss},  option_use{grace, "the time between SIGTERM and SIGKILL of --on-loss (default: 10s)"},
+    option_use{quiet},    option_use{help}};
 constexpr std::array create_options{option_use{name, name_needed},
                                     option_use{slots, "how many may be inside, 1 to 4095 (default: 1, or as it is)"},
                                     option_use{dir},
@@ -120,8 +142,12 @@ constexpr std::array top_options{option_use{name, name_or_all},
                                  option_use{once},
                                  option_use{sort},
                                  option_use{help}};
-constexpr std::array stats_options{option_use{name, name_or_all}, option_use{dir, directory_looked_at},
-                                   option_use{json}, option_use{prometheus}, option_use{help}};
+constexpr std::array stats_options{option_use{name, name_or_all},
+                                   option_use{dir, directory_looked_at},
+                                   option_use{on},
+                                   option_use{json},
+                                   option_use{prometheus},
+                                   option_use{help}};
 constexpr std::array wait_options{option_use{name},    option_use{pid, "until this process has left the gate"},
                                   option_use{timeout}, option_use{dir},
                                   option_use{on},      option_use{help}};
@@ -244,10 +270,15 @@ constexpr std::array commands{
         "Waits for a slot as `kgate run` does, and leaves it to a descriptor of the script: the slot stays taken as "
         "long as that descriptor is open in the script or in anything that inherited it. Prints the slot. The "
         "descriptor must have been opened, for reading, on the file that --path names; that creates the gate if "
-        "there is none. Close the descriptor for children that outlive the script (9<&-).",
+        "there is none. Close the descriptor for children that outlive the script (9<&-).\n\n"
+        "With --on the slot is one between machines. It belongs to a session, which a process in the background keeps "
+        "as long as the descriptor is open. If the slot is lost, that process ends whatever has the descriptor open, "
+        "as --on-loss says. If that process itself is killed, the slot goes to others after the time-out of the "
+        "session, and `kgate release` tells by the code 119.",
         operand_rule::none, name_rule::optional, hold_options, hold_examples},
     command_row{"release", "", "give back the slot that a descriptor keeps",
-                "Gives back what `kgate hold` took. The descriptor stays open and can be used again.",
+                "Gives back what `kgate hold` took. The descriptor stays open and can be used again. Exits with 119 if "
+                "it was a slot between machines that had been lost before.",
                 operand_rule::none, name_rule::none, release_options, release_examples},
     command_row{
         "jobserver", "[--] COMMAND [ARGUMENT]...", "share the slots between all makes of this host",
@@ -259,7 +290,9 @@ constexpr std::array commands{
         "itself if it died of a signal.\n\n"
         "If kgate itself is killed COMMAND goes on, with the tokens it has. All its slots then stay taken until the "
         "last process of its tree has ended. They are kept by a descriptor, of a number from 300 on, that the tree "
-        "inherits: a process that closed it does not count then.",
+        "inherits: a process that closed it does not count then.\n\n"
+        "With --on the jobs are slots between machines: each that is taken costs some milliseconds. If the slots are "
+        "lost, COMMAND is ended as --on-loss says, and kgate exits with 119; if kgate is killed, so is COMMAND.",
         operand_rule::command, name_rule::optional, jobserver_options, jobserver_examples},
     command_row{
         "create", "", "create a gate",
@@ -287,7 +320,8 @@ constexpr std::array commands{
         operand_rule::none, name_rule::optional, top_options, top_examples},
     command_row{"stats", "", "show how long commands waited and stayed",
                 "Passages, time-outs, waiting and running times of the last seven days, of commands that `kgate run` "
-                "started. Times are kept in classes that double, so a percentile is right within a factor of two.",
+                "started. Times are kept in classes that double, so a percentile is right within a factor of two. "
+                "With --on these are the commands of this host and user; slots and queue are those of all hosts.",
                 operand_rule::none, name_rule::optional, stats_options, stats_examples},
     command_row{"wait", "", "wait until a gate is idle",
                 "Returns when nobody is inside the gate and nobody waits, or when one process has left.",
