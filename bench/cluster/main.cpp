@@ -5,7 +5,8 @@
 //   bench_cluster floor ADDRESS SECONDS SESSIONS      each creates and deletes an ephemeral, sequential node: pairs/s
 //   bench_cluster hand-over ADDRESS ROUNDS            from the beginning of a release until the next one is inside, ms
 //   bench_cluster await ADDRESS NAME                  waits for a slot: a line when queued, the time when inside
-//   bench_cluster leased ADDRESS NAME SECONDS N       N processes that pass by the lease of this host: grants/s
+//   bench_cluster leased ADDRESS NAME SECONDS N STAY  N processes that pass by the lease of this host, and stay inside
+//                                                     for STAY microseconds: grants/s
 //   bench_cluster local DIRECTORY K SECONDS N         the same at a gate of this machine, in strict order
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -164,10 +165,14 @@ int rate_of_processes(double seconds, int processes, const std::function<std::fu
   return 0;
 }
 
-int leased(const std::string& address, const std::string& name, double seconds, int processes) {
+int leased(const std::string& address, const std::string& name, double seconds, int processes, double stay_us) {
   return rate_of_processes(seconds, processes, [&] {
     auto gate = std::make_shared<kgate::leased_gate>(address, name);
-    return [gate] { return !gate->enter().lost(); };
+    return [gate, stay_us] {
+      const auto permit = gate->enter();
+      if (stay_us > 0) sleep_for(stay_us * 1e-6);
+      return !permit.lost();
+    };
   });
 }
 
@@ -191,7 +196,7 @@ int main(int argc, char** argv) {
   if (is("hand-over", 4)) return hand_over(argv[2], std::atoi(argv[3]));
   if (is("await", 4)) return await_slot(argv[2], argv[3]);
   if (is("local", 6)) return local(argv[2], std::atoi(argv[3]), std::atof(argv[4]), std::atoi(argv[5]));
-  if (is("leased", 6)) return leased(argv[2], argv[3], std::atof(argv[4]), std::atoi(argv[5]));
+  if (is("leased", 7)) return leased(argv[2], argv[3], std::atof(argv[4]), std::atoi(argv[5]), std::atof(argv[6]));
   std::fprintf(stderr, "bench/cluster/run starts this program\n");
   return 2;
 }
