@@ -121,8 +121,8 @@ TEST(cluster_mutants, slots_that_the_head_waits_for_not_watched) {
 }
 
 TEST(cluster_mutants, the_grant_of_one_far_ahead) {
-  caught<detail::cluster::any_grant::recipe>({.clients = 3, .k = 2, .acts = 2, .among = {act::enter, act::give_up}},
-                                             passed);
+  caught<detail::cluster::any_grant::recipe>(
+      {.clients = 3, .k = 2, .fixed = {{act::enter}, {act::enter}, {act::give_up, act::enter}}}, passed);
 }
 TEST(cluster_mutants, a_waiter_that_never_watches_its_own_node) {
   caught<detail::cluster::waits_on::recipe>(

@@ -35,6 +35,7 @@ struct cluster_scripts {
   int deaths = 0;    ///< in all
   int faulty = 3;    ///< how many clients lose answers and sessions; which ones does not matter, for all are alike
   std::vector<cluster_act> among{cluster_act::enter};
+  std::vector<std::vector<cluster_act>> fixed{};  ///< what each client does instead, one after the other
 };
 
 /// What a client has inside, shown to the invariant as its name.
@@ -60,11 +61,14 @@ class scripted_clients {
     const bool faulty = p.id().value < what_.faulty;
     script_position at{.losses = static_cast<std::uint8_t>(faulty ? what_.losses : 0),
                        .expiries = static_cast<std::uint8_t>(faulty ? what_.expiries : 0)};
-    for (; at.acts < what_.acts; ++at.acts) {
+    const bool chooses = what_.fixed.empty();
+    const auto& own = chooses ? what_.among : what_.fixed[static_cast<std::size_t>(p.id().value)];
+    const int acts = chooses ? what_.acts : static_cast<int>(own.size());
+    for (; at.acts < acts; ++at.acts) {
       p.begin_entry();
       p.live(at);
-      const int chosen = what_.among.size() == 1 ? 0 : next_act_.read(p["choose"]);
-      at.act = static_cast<std::uint8_t>(what_.among[static_cast<std::size_t>(chosen)]);
+      const int chosen = !chooses ? at.acts : own.size() == 1 ? 0 : next_act_.read(p["choose"]);
+      at.act = static_cast<std::uint8_t>(own[static_cast<std::size_t>(chosen)]);
       p.live(at);
       act(p, at);
       at.act = 0;
