@@ -3,7 +3,7 @@
 //
 // usage: chaos_client ADDRESS GATE K FENCES    FENCES: a file, what the slots protect
 // A line: slot token sequence entered left lost refused. Times are of the monotonic clock, in nanoseconds: inside at
-// `entered`, and still known to be inside at `left`. `refused` writes had a smaller token than what the slots protect had seen.
+// `entered`, and still known to be inside at `left`. `refused` writes had a smaller token than had been seen there.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>

@@ -218,23 +218,29 @@ class simulated_client {
       world_.E.await(p_["wait"], fired);
       return detail::cluster::event::changed;
     }
-    for (;;) {
-      const auto comes = [fired, else_comes](const World& e) { return fired(e) || else_comes(e); };
-      world_.E.await(p_["wait"], [comes](const World& e) { return comes(e) || e.dead_sessions != 0; });
-      const int seen = world_.E.rmw_seeing(
-          p_["time is over"],
-          [comes](World e) {
-            if (comes(e)) return e;
-            for (unsigned s = 0; s < sessions_max; ++s)
-              if ((e.dead_sessions >> s & 1) != 0) e.expire(s);
-            e.dead_sessions = 0;
-            return e;
-          },
-          [fired, comes](const World& e) { return fired(e)   ? 2
-                                                  : comes(e) ? 1
-                                                             : 0; });
-      if (seen != 0) return seen == 2 ? detail::cluster::event::changed : detail::cluster::event::local;
+    const auto comes = [fired, else_comes](const World& e) { return fired(e) || else_comes(e); };
+    int seen = 0;
+    {
+      [[maybe_unused]] auto frame = p_.frame();
+      while (seen == 0) {
+        p_.live(seen);
+        world_.E.await(p_["wait"], [comes](const World& e) { return comes(e) || e.dead_sessions != 0; });
+        seen = world_.E.rmw_seeing(
+            p_["time is over"],
+            [comes](World e) {
+              if (comes(e)) return e;
+              for (unsigned s = 0; s < sessions_max; ++s)
+                if ((e.dead_sessions >> s & 1) != 0) e.expire(s);
+              e.dead_sessions = 0;
+              return e;
+            },
+            [fired, comes](const World& e) { return fired(e)   ? 2
+                                                    : comes(e) ? 1
+                                                               : 0; });
+      }
     }
+    p_.observed(static_cast<std::uint32_t>(seen));
+    return seen == 2 ? detail::cluster::event::changed : detail::cluster::event::local;
   }
   fate draw() {
     if (at_.losses > 0 && at_.expiries > 0) return static_cast<fate>(world_.one_of_three.read(p_["fate"]));
