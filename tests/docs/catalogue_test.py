@@ -5,6 +5,7 @@ page of our own texts, which change most, is compared with its verdicts and coun
 
 usage: catalogue_test.py ROOT PROGRAM
 """
+import re
 import sys
 import unittest
 from pathlib import Path
@@ -31,6 +32,13 @@ class Catalogue(unittest.TestCase):
                     self.assertTrue(line in page, f"{paper}: {line}")
             for line in make_pages.errata_of(paper):
                 self.assertTrue(line in page, f"{paper}: {line}")
+
+    def test_links_to_errata_lead_to_one_heading(self):
+        headings = re.findall(r"^#+ (.*)$", (ROOT / "docs/errata.md").read_text(), re.M)
+        anchors = [re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", heading).lower()) for heading in headings]
+        for page in (ROOT / "docs/papers").glob("*.md"):
+            for anchor in re.findall(r"errata\.md#([\w-]+)", page.read_text()):
+                self.assertEqual(anchors.count(anchor), 1, f"{page.name}: {anchor}")
 
 
 if __name__ == "__main__":
