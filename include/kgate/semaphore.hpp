@@ -353,7 +353,13 @@ class alignas(detail::cache_line) basic_semaphore {
   outcome refusal(word w) const noexcept {
     return closed() ? outcome::closed : too_heavy(w) ? outcome::too_heavy : outcome::acquired;
   }
-  [[gnu::noinline]] void throw_refusal(word w) { detail::throw_if_refused(refusal(w)); }
+  /// How a request for w permits ends that is not to wait any longer. If not because it has expired, it was refused; k
+  /// may have grown again since.
+  outcome end_without_permits(word w, bool expired) const noexcept {
+    const outcome why = refusal(w);
+    return why != outcome::acquired ? why : expired ? outcome::expired : outcome::too_heavy;
+  }
+  [[gnu::noinline]] void throw_refusal(word w) { detail::throw_if_refused(end_without_permits(w, false)); }
 
   /// Whether a thread that waits for w permits is to give up: because it is refused, or also at a limit.
   struct unless_refused {  // for one permit: no more than a pointer, so that the short way needs no stack for it
@@ -375,13 +381,11 @@ class alignas(detail::cache_line) basic_semaphore {
       note_grant();
       return outcome::acquired;
     }
-    return given_up(w);
+    return given_up(w, limit.expired());
   }
-  /// Why a request for w permits has ended without them.
-  outcome given_up(word w) const noexcept {
+  outcome given_up(word w, bool expired) const noexcept {
     if constexpr (Statistics::counts) counts_.given_up.fetch_add(1, std::memory_order_relaxed);
-    const outcome why = refusal(w);
-    return why == outcome::acquired ? outcome::expired : why;
+    return end_without_permits(w, expired);
   }
   template <class Clock, class Duration>
   bool try_until(const std::chrono::time_point<Clock, Duration>& when, const stop_token* stop, std::ptrdiff_t w) {

@@ -273,6 +273,32 @@ TEST(Async, WhoIsAdmittedByAResizeMayCloseAndDestroy) {
   EXPECT_EQ(s, nullptr);
 }
 
+/// One that was refused, and would not be any more when it is told so, has no permits all the same.
+TEST(Async, WhatWeightMaxSaidMayBeTooMuchBesideAResize) {
+  semaphore s(4);
+  std::atomic<bool> over{false};
+  std::jthread resizer([&] {
+    for (std::ptrdiff_t k = 1; !over; k = k % 4 + 1) s.resize(k);
+  });
+  while (s.permits() == 4) std::this_thread::yield();
+  int ended = 0;
+  const auto pass = [&]() -> detached {
+    for (; ended < 20'000; ++ended) {
+      const std::ptrdiff_t w = s.weight_max();
+      try {
+        co_await s.async_acquire(w);
+        s.release(w);  // stops the program if they were not taken
+      } catch (const refused& why) {
+        EXPECT_EQ(why.why(), refused::reason::too_heavy);
+      }
+    }
+    over = true;
+  };
+  pass();
+  while (!over) std::this_thread::yield();
+  resizer.join();
+  EXPECT_EQ(s.available(), s.permits());
+}
 TEST(Async, ARequestMayBeAwaitedAgain) {
   semaphore s(1);
   std::stop_source stop;

@@ -28,7 +28,9 @@ struct suspension {
   }
   static Semaphore& semaphore_of(const void* key) noexcept { return *static_cast<Semaphore*>(const_cast<void*>(key)); }
   static statistics_type* counts_of(const Semaphore& s) noexcept { return &s.counts_; }
-  static outcome refusal(const Semaphore& s, std::uint32_t w) noexcept { return s.refusal(w); }
+  static outcome end_without_permits(const Semaphore& s, std::uint32_t w, bool expired) noexcept {
+    return s.end_without_permits(w, expired);
+  }
   static bool too_heavy(const Semaphore& s, std::uint32_t w) noexcept { return s.too_heavy(w); }
   template <class Request>
   static void serve_line(native_waiter& head, native_bucket& b, taken_waiters& taken) {
@@ -54,7 +56,7 @@ struct suspension {
   [[gnu::noinline]] static bool give_up(Semaphore& s, Request& me) {
     process p(s.caller(), key_of(s));
     if (!s.gate_.give_up_enrolled(p, me)) return false;
-    me.how = s.given_up(me.weight);
+    me.how = s.given_up(me.weight, me.expired());
     return true;
   }
   template <class Request>
@@ -108,8 +110,7 @@ class suspended_request : public Node {
     if (from.try_acquire(static_cast<std::ptrdiff_t>(this->weight))) return true;
     if (!access::too_heavy(from, this->weight) && !expired()) [[likely]]
       return false;
-    this->how = access::refusal(from, this->weight);
-    if (this->how == outcome::acquired) this->how = outcome::expired;
+    this->how = access::end_without_permits(from, this->weight, expired());
     return true;
   }
   /// Stands in line. True: resume() follows, or has run already, so nothing of this may be touched. False: it has
