@@ -131,8 +131,8 @@ class cancelled_in_room : public suspending_in_room<Queue, Permits> {
   }
 };
 
-/// Process 0 closes the queue, as basic_semaphore does.
-template <class Queue, int Permits>
+/// Process 0 closes the queue, as basic_semaphore does. Wrong if it does not wake in the end whom it took out.
+template <class Queue, int Permits, bool Wakes = true>
 class closed_in_room : public suspending_in_room<Queue, Permits> {
  public:
   using base = suspending_in_room<Queue, Permits>;
@@ -160,7 +160,7 @@ class closed_in_room : public suspending_in_room<Queue, Permits> {
       w.word().rmw(p["refuse"], [](std::uint32_t v) { return v | withdrawn; });
     };
     this->queue_.withdraw_heavier(p, 0, note, taken);
-    taken.wake_all(p);
+    if (Wakes) taken.wake_all(p);
   }
 };
 
