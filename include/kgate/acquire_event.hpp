@@ -12,6 +12,7 @@
 /// @endcode
 
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -86,7 +87,7 @@ class basic_acquire_event {
                                                  "kgate::acquire_event: eventfd");
       this->deadline = until;
     }
-    ~request() { ::close(descriptor_); }
+    ~request() { ::syscall(SYS_close, descriptor_); }
 
     void start(Semaphore& from) {
       if (this->ends_at_once(from) || !this->suspend(from)) resume();
@@ -102,12 +103,14 @@ class basic_acquire_event {
     }
 
    private:
+    // By syscall(), here and in the destructor: write() and close() would end a thread that is cancelled, and who hands
+    // permits back must not die of what somebody else waits by.
     static constexpr std::uint32_t has_ended = 16;
 
     void resume() noexcept {
       this->word.fetch_or(has_ended, std::memory_order_seq_cst);
       const std::uint64_t one = 1;
-      [[maybe_unused]] const auto written = ::write(descriptor_, &one, sizeof one);
+      [[maybe_unused]] const auto written = ::syscall(SYS_write, descriptor_, &one, sizeof one);
       this->notify(detail::waiter_word::woken);  // from here on this object may be gone
     }
     int descriptor_;

@@ -194,6 +194,8 @@ namespace detail {
 /// What the options of async_acquire mean for the type of the request.
 template <class... Options>
 struct options_of {
+  static_assert(((std::is_integral_v<Options> || !std::is_convertible_v<Options, std::ptrdiff_t>)&&...),
+                "a number of permits is an integer");
   static constexpr bool has_weight = (std::is_integral_v<Options> || ...);
   static constexpr bool has_time_limit = (is_time_limit<Options> || ...);
   static constexpr bool limited = has_time_limit || (std::is_same_v<Options, stop_token> || ...);

@@ -15,8 +15,11 @@
 /// of the library); a number, the weight; a std::stop_token; a duration or a time point of the steady clock. The rules
 /// are those of gate::enter, and it throws gate_error as that does. Link kgate::gate.
 
+#include <algorithm>
 #include <chrono>
 #include <coroutine>
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -69,7 +72,11 @@ class [[nodiscard]] coroutine_entry final : private suspended_entry {
     void operator()() const noexcept { entry->cancel(); }
   };
 
-  int weight() const noexcept { return static_cast<int>(options_.permits); }
+  /// More than an int holds is more than any gate has, and refused like that.
+  int weight() const noexcept {
+    constexpr std::ptrdiff_t most = std::numeric_limits<int>::max();
+    return static_cast<int>(std::clamp<std::ptrdiff_t>(options_.permits, 0, most));
+  }
   bool on_end() noexcept override { return true; }
   void resume() noexcept override {
     E executor = executor_;  // this object may be gone before execute returns

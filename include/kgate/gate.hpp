@@ -31,6 +31,7 @@
 
 #include "kgate/algorithms/gate_short_path.hpp"
 #include "kgate/detail/contracts.hpp"
+#include "kgate/detail/waiting/wait_limit.hpp"
 #include "kgate/gate_error.hpp"
 #include "kgate/stop_token.hpp"
 #include "kgate/wait_policy.hpp"
@@ -53,7 +54,7 @@ std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> time) {
   using wide = std::chrono::duration<long double>;
   if (!(time > time.zero())) return nanoseconds::zero();
   if (wide(time) >= wide(nanoseconds::max()) - wide(1)) return nanoseconds::max();
-  return std::chrono::ceil<nanoseconds>(time);
+  return rounded_up(time);
 }
 
 /// What is left until a point in time, which may be any that can be written down.
@@ -155,6 +156,8 @@ class gate {
   friend class permit;
   friend class detail::gates::suspended_entry;
   struct shared;
+
+  shared& opened() const;
 
   std::shared_ptr<shared> shared_;
 };

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 
+#include <filesystem>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include "gate/shared.hpp"
@@ -30,7 +32,7 @@ gate_participant to_public(const participant& who) {
 }
 
 /// True if inside, false if time ran out or it was cancelled.
-bool is_inside(entry result, const std::string& name, const core& core) {
+bool is_inside(entry result, const std::string& name, const std::string& arguments, const core& core) {
   switch (result) {
     case entry::entered:
       return true;
@@ -38,16 +40,25 @@ bool is_inside(entry result, const std::string& name, const core& core) {
     case entry::cancelled:
       return false;
     case entry::removed:
-      throw gate_error({gate_errc::removed, "gate '" + name + "' was removed while waiting; open it again"});
+      throw gate_error({gate_errc::removed, "gate '" + name + "' was removed; open it again"});
     case entry::too_heavy:
       throw gate_error(
           {gate_errc::bad_slots, "gate '" + name + "' was made smaller than the weight that was waited for"});
     case entry::damaged:
-      throw gate_error({gate_errc::damaged, "gate '" + name + "' is damaged; run `kgate doctor -n " + name + "`"});
+      throw gate_error({gate_errc::damaged, "gate '" + name + "' is damaged; run `kgate doctor " + arguments + "`"});
     case entry::lost:
       throw gate_error(core.lost_failure());
   }
   return false;
+}
+
+/// A directory that is named from the working directory is the one of now, wherever the program goes.
+void make_absolute(location& where) {
+  const std::string directory = directory_of(where);
+  if (directory.empty() || directory.front() == '/') return;
+  std::error_code unknown;
+  const std::filesystem::path whole = std::filesystem::absolute(directory, unknown);
+  if (!unknown) where.directory = whole.lexically_normal().string();
 }
 
 }  // namespace
@@ -62,15 +73,23 @@ gate::gate(std::string_view name, int slots, gate_options options) : shared_(std
   if (options.group >= 0) where.group = static_cast<gid_t>(options.group);
   constexpr std::size_t spare_max = 16;
   shared_->spare.reserve(spare_max);
-  if (const gate_failure failure = shared_->core.open(shared_->name, slots, where)) throw gate_error(failure);
+  make_absolute(where);
+  shared_->arguments = "-n " + shared_->name + (where.directory.empty() ? "" : " -d " + where.directory);
+  if (const gate_failure failure = shared_->core.open(shared_->name, slots, where))
+    throw gate_error({failure.code, shared_->with_arguments(failure.text)});
 }
 
 gate::gate(gate&&) noexcept = default;
 gate& gate::operator=(gate&&) noexcept = default;
 gate::~gate() = default;
 
+gate::shared& gate::opened() const {
+  KGATE_EXPECTS(shared_ != nullptr, "a gate that was moved from is not open");
+  return *shared_;
+}
+
 gate::member gate::join() {
-  const membership mine = shared_->take();
+  const membership mine = opened().take();
   return {shared_, mine.number, mine.out};
 }
 
@@ -92,12 +111,12 @@ std::optional<gate::permit> gate::try_enter(int weight) {
   return permit(std::move(visitor));
 }
 
-int gate::slots() const { return shared_->slots(); }
+int gate::slots() const { return opened().slots(); }
 
 void gate::resize(int slots) {
   if (slots < 1 || slots > slots_max)
     throw gate_error({gate_errc::bad_slots, "a gate has 1 to " + std::to_string(slots_max) + " slots"});
-  shared_->slots();  // an error, if the file is damaged
+  opened().slots();  // an error, if the file is damaged
   membership mine = shared_->take();
   const outcome result = shared_->core.resize(mine, slots);
   shared_->give_back(mine);
@@ -109,7 +128,7 @@ void gate::resize(int slots) {
 }
 
 gate_status gate::status() {
-  shared_->slots();
+  opened().slots();
   shared_->core.heal_all();
   const snapshot seen = take_snapshot(shared_->core.cells().map());
   gate_status out;
@@ -122,7 +141,8 @@ gate_status gate::status() {
 }
 
 bool gate::remove(bool forced) {
-  shared_->expect_ours();
+  opened().expect_ours();
+  if (!forced) shared_->slots();  // of a damaged one nobody can say whether it is in use
   const gate_failure failure = shared_->core.remove(forced);
   if (failure && failure.code != gate_errc::in_use) throw gate_error(failure);
   return !failure;
@@ -141,7 +161,10 @@ gate::member::member(std::shared_ptr<shared> owner, unsigned number, detail::gat
   *guess_ = 0;
 }
 
-gate::member::member(member&& other) noexcept = default;
+/// What a member that was moved from remembers of W: nothing, so that it takes the slow way, which knows it.
+static std::uint64_t no_guess = 0;
+
+gate::member::member(member&& other) noexcept : guess_(&no_guess) { *this = std::move(other); }
 
 gate::member& gate::member::operator=(member&& other) noexcept {
   if (this != &other) {
@@ -150,7 +173,7 @@ gate::member& gate::member::operator=(member&& other) noexcept {
     calls_ = other.calls_;
     state_ = other.state_;
     entered_ = other.entered_;
-    guess_ = other.guess_;
+    guess_ = std::exchange(other.guess_, &no_guess);
     out_ = other.out_;
     short_passages_ = other.short_passages_;
     inside_ = std::exchange(other.inside_, false);
@@ -185,6 +208,7 @@ bool gate::member::enter(std::stop_token stop, int weight) {
 }
 
 bool gate::member::enter_until_stopped(std::stop_token stop, std::int64_t deadline_ns, int weight) {
+  KGATE_EXPECTS(owner_ != nullptr, "a member that was moved from cannot enter");
   std::atomic<bool> cancelled{false};
   std::stop_callback on_stop(stop, [&] {
     cancelled.store(true);
@@ -195,6 +219,7 @@ bool gate::member::enter_until_stopped(std::stop_token stop, std::int64_t deadli
 
 [[gnu::hot]] void gate::member::prepare_to_enter(int weight) {
   KGATE_EXPECTS(!inside_, "a member that is inside cannot enter");
+  KGATE_EXPECTS(owner_ != nullptr, "a member that was moved from cannot enter");
   owner_->expect_ours();
   if (const int slots = owner_->slots(); weight < 1 || weight > slots)
     throw gate_error({gate_errc::bad_slots,
@@ -220,7 +245,7 @@ bool gate::member::enter_until_stopped(std::stop_token stop, std::int64_t deadli
   // Not by its own stop token: somebody took it out of the queue, which a caller that waits for ever must learn.
   if (result == entry::cancelled && !by_caller)
     throw gate_error({gate_errc::cancelled, "a waiter at gate '" + owner_->name + "' was cancelled by somebody"});
-  inside_ = is_inside(result, owner_->name, owner_->core);
+  inside_ = is_inside(result, owner_->name, owner_->arguments, owner_->core);
   guess(became);
   return inside_;
 }

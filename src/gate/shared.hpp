@@ -23,6 +23,7 @@ struct gate::shared {
   detail::gates::core core;
   std::string name;
   std::string command;
+  std::string arguments;  ///< with which the tool finds this gate
   std::mutex mutex;
   std::vector<detail::gates::membership> spare;
   std::unordered_map<unsigned, std::size_t> cell_by_number;
@@ -68,8 +69,15 @@ struct gate::shared {
     else
       core.part(mine);
   }
+  /// A sentence that tells what to run, with where this gate is.
+  std::string with_arguments(std::string text) const {
+    const std::string plain = "-n " + name;
+    for (std::size_t at = 0; (at = text.find(plain, at)) != std::string::npos; at += arguments.size())
+      text.replace(at, plain.size(), arguments);
+    return text;
+  }
   [[noreturn]] void damaged() const {
-    throw gate_error({gate_errc::damaged, "gate '" + name + "' is damaged; run `kgate doctor -n " + name + "`"});
+    throw gate_error({gate_errc::damaged, "gate '" + name + "' is damaged; run `kgate doctor " + arguments + "`"});
   }
   int slots() const {
     expect_ours();

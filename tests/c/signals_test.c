@@ -164,6 +164,9 @@ static void* every_call_while_cancelled(void* finished) {
   CHECK(kgate_acquire_within(s, 1, 20 * millisecond, stop) == KGATE_TIMED_OUT);
   CHECK(kgate_acquire_begin(s, 1, KGATE_FOREVER, stop, &wait) == KGATE_WAITING);
   kgate_wait_destroy(wait);
+  CHECK(kgate_acquire_begin(s, 1, KGATE_FOREVER, stop, &wait) == KGATE_WAITING);
+  OK(kgate_release(s, 1)); /* to one that waits by a descriptor */
+  OK(kgate_wait_finish(wait));
   OK(kgate_release(s, 1));
   OK(kgate_semaphore_resize(s, 2));
   CHECK(kgate_semaphore_permits(s) == 2 && kgate_semaphore_available(s) == 2 && kgate_semaphore_waiters(s) == 0);
@@ -174,7 +177,10 @@ static void* every_call_while_cancelled(void* finished) {
   CHECK(kgate_slots_acquire_within(all_slots, &other, 20 * millisecond, stop) == KGATE_TIMED_OUT);
   CHECK(kgate_slots_acquire_begin(all_slots, &other, KGATE_FOREVER, stop, &wait) == KGATE_WAITING);
   kgate_wait_destroy(wait);
+  CHECK(kgate_slots_acquire_begin(all_slots, &other, KGATE_FOREVER, stop, &wait) == KGATE_WAITING);
   OK(kgate_slots_release(all_slots, slot));
+  OK(kgate_wait_finish(wait));
+  OK(kgate_slots_release(all_slots, other));
   CHECK(kgate_slots_size(all_slots) == 1 && kgate_slots_available(all_slots) == 1 &&
         kgate_slots_waiters(all_slots) == 0);
   kgate_slots_close(all_slots);

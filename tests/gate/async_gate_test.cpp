@@ -83,7 +83,7 @@ TEST(async_gate, errors_are_thrown_where_it_is_awaited) {
   gate g = where.open("g", 1);
   std::atomic<int> removed{0}, heavy{0};
   thread_pool threads(1);
-  const auto work = [&](int weight, std::atomic<int>& count, gate_errc expected) -> detached {
+  const auto work = [&](std::ptrdiff_t weight, std::atomic<int>& count, gate_errc expected) -> detached {
     try {
       static_cast<void>(co_await g.async_enter(weight, threads.executor()));
     } catch (const gate_error& error) {
@@ -93,6 +93,12 @@ TEST(async_gate, errors_are_thrown_where_it_is_awaited) {
   const gate::permit holder = g.enter();
   work(2, heavy, gate_errc::bad_slots);
   EXPECT_EQ(heavy, 1);
+  for (const std::ptrdiff_t weight :
+       {std::ptrdiff_t{0x1'0000'0001}, std::ptrdiff_t{-0xffff'ffffL}, std::ptrdiff_t{0}}) {
+    heavy = 0;
+    work(weight, heavy, gate_errc::bad_slots);
+    EXPECT_EQ(heavy, 1) << weight;
+  }
   work(1, removed, gate_errc::removed);
   g.remove(true);
   until(removed, 1);

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <filesystem>
 #include <limits>
 #include <set>
 #include <thread>
@@ -520,18 +521,20 @@ TEST(gate, times_of_any_length) {
   wait(std::chrono::nanoseconds::max());
   wait(std::chrono::duration<double>(std::numeric_limits<double>::infinity()));
   wait(std::chrono::duration<float, std::ratio<31'556'952>>(1e30F));
+  wait(std::chrono::duration<long long, std::ratio<1, 60>>(368'934'881'475));  // 195 years
+  wait(std::chrono::duration<long long, std::ratio<1, 3>>(18'446'744'074));
   waiters.emplace_back([&] {
     gate::member member = where.open("g").join();
     if (member.try_enter_until(clock::time_point::max())) ++inside;
     member.leave();
     if (member.try_enter_until(std::chrono::time_point<std::chrono::system_clock, std::chrono::hours>::max())) ++inside;
   });
-  until_waiting(g, 5);
+  until_waiting(g, 7);
   std::this_thread::sleep_for(20ms);
   EXPECT_EQ(inside, 0);
   holder.reset();
   for (std::thread& t : waiters) t.join();
-  EXPECT_EQ(inside, 6);
+  EXPECT_EQ(inside, 8);
 }
 
 /// The space a gate takes on disk.
@@ -591,6 +594,58 @@ TEST(gate_misuse, is_told) {
   permit.release();
   EXPECT_DEATH(permit.slot(), "a permit that was released");
   EXPECT_DEATH(permit.token(), "a permit that was released");
+}
+
+TEST(gate_misuse, what_was_moved_from_is_told) {
+  const scratch where;
+  gate g = where.open("g", 2);
+  gate::member first = g.join();
+  for (int i = 0; i < 3; ++i) {  // the short path has something to build on
+    first.enter();
+    first.leave();
+  }
+  gate::member second = std::move(first);
+  EXPECT_DEATH(first.enter(), "moved from");
+  EXPECT_DEATH(static_cast<void>(first.try_enter()), "moved from");
+  EXPECT_DEATH(static_cast<void>(first.try_enter_for(1ms)), "moved from");
+  EXPECT_DEATH(static_cast<void>(first.enter(std::stop_token())), "moved from");
+  second.enter();
+  gate::member third = std::move(second);
+  EXPECT_FALSE(second.inside());
+  EXPECT_DEATH(second.leave(), "not inside");
+  EXPECT_TRUE(third.inside());
+  third.leave();
+  gate other = std::move(g);
+  EXPECT_DEATH(static_cast<void>(g.enter()), "moved from");
+  EXPECT_DEATH(static_cast<void>(g.slots()), "moved from");
+  EXPECT_DEATH(g.remove(), "moved from");
+  EXPECT_EQ(other.slots(), 2);
+  expect_whole(where, "g", 2);
+}
+
+TEST(gate, a_relative_directory_is_the_one_of_now) {
+  const scratch where;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(where.path());
+  std::filesystem::create_directory("inner");
+  gate g("x", 1, {.directory = "inner"});
+  std::filesystem::current_path("/");
+  EXPECT_TRUE(std::filesystem::exists(where.path() + "/inner/x.gate"));
+  EXPECT_TRUE(g.remove());
+  EXPECT_FALSE(std::filesystem::exists(where.path() + "/inner/x.gate"));
+  std::filesystem::current_path(before);
+}
+
+TEST(gate, hints_say_where_the_gate_is) {
+  const scratch where;
+  const gate g = where.open("g", 2);
+  try {
+    where.open("g", 3);
+    FAIL();
+  } catch (const gate_error& error) {
+    EXPECT_NE(std::string(error.what()).find("kgate resize -n g -d " + where.path() + " -k 3"), std::string::npos)
+        << error.what();
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <memory>
@@ -89,6 +90,24 @@ TEST(AcquireEventDeathTest, PermitsAreTakenOnceAndInTime) {
   s.release();
   const permit inside = early.take();
   EXPECT_DEATH(static_cast<void>(early.take()), "or twice");
+}
+
+TEST(AcquireEvent, IsNoCancellationPointForThoseWhoHandBack) {
+  semaphore s(1);
+  s.acquire();
+  acquire_event granted(s), cancelled(s), closed(s);
+  std::thread other([&] {
+    pthread_cancel(pthread_self());
+    s.release();
+    cancelled.cancel();
+    { const acquire_event own(s); }
+    s.close();
+    EXPECT_TRUE(closed.ended());
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+  });
+  other.join();
+  EXPECT_TRUE(granted.take());
+  EXPECT_FALSE(cancelled.take());
 }
 
 TEST(AcquireEvent, MayGoWhileItIsGranted) {

@@ -297,7 +297,8 @@ int cut_off_to(off_t length, bool guards) {
     attempt([&] { (void)outside.try_enter(); });
     attempt([&] { inside.enter(); });
     attempt([&] { g.resize(2); });
-    _exit(damaged == 3 ? 0 : 10 + damaged);
+    attempt([&] { g.remove(); });
+    _exit(damaged == 4 ? 0 : 10 + damaged);
   });
 }
 
