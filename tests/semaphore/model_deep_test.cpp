@@ -50,6 +50,9 @@ TEST(RoomModelDeep, GivingUpN3k1ByOne) { holds_in_room<impatient_in_room<small_q
 TEST(RoomModelDeep, ResizedN4k2) { holds_in_room<resized_in_room<small_queue<room_machine>, false>>(4, 3, 1); }
 TEST(RoomModelDeep, FifoN3k1TwoPassages) { nothing_is_wrong_in_room<fifo_in_room>(3, 1, 2); }
 TEST(RoomModelDeep, GivingUpN3k1) { nothing_is_wrong_in_room<impatient_in_room<small_queue<room_machine>>>(3, 1, 1); }
+TEST(RoomModelDeep, ResizedN4k3) {
+  nothing_is_wrong_in_room<resized_in_room<small_queue<room_machine>, false>>(4, 4, 1);
+}
 TEST(RoomModelDeep, FifoN4k2) { holds_in_room<fifo_in_room>(4, 2, 1); }
 TEST(RoomModelDeep, GivingUpWithWeightsN3k2) {
   holds_in_room<impatient_in_room<small_queue<room_machine>, 2>>(3, 2, 1);
