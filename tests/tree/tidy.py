@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the tree promises about itself and a compiler does not see: include direction, file placement, no dead files,
-licence lines, words that do not belong, commands and links of the documents. Prints one line per fault; exit code 1 if any.
+licence lines, words and names that do not belong, commands and links of the documents. Prints one line per fault;
+exit code 1 if any.
 
 usage: tidy.py ROOT
 """
@@ -75,6 +76,10 @@ BANNED = [
 # Words against docs/glossary.md that have no other meaning here, and where they may stand all the same.
 DIALECT = re.compile(r"\b(?:hover(?:s|ed|ing)?|let_loose|loose permits?|make_use_of_loose|be_ready|keep_away|vain_waits?|share_out"
                      r"|be_seated|upkeep|gate_person|worth_it|wait_past_sleepers|buries|buried the dead|lets? him in|Burns turns)\b")
+# Words that no identifier may have, alone or between underscores: each has named several ideas.
+NAMED_AGAINST = {"asked", "habit", "linger", "look", "nudge", "patience", "person", "place", "places", "seat", "tend", "visitor"}
+NAMED_ALL_THE_SAME = re.compile(r"(?:^|_)in_place(?=_|$)", re.I)  # as in std::in_place
+NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'', re.S)
 DIALECT_ALLOWED = ("docs/glossary.md", "docs/decisions/", "CHANGELOG.md", "tests/tree/")
 
 # Headers below include/kgate/detail whose names texts are written in (docs/architecture.md): the only ones there that may
@@ -259,6 +264,16 @@ def words(tree):
                 yield f"{name}:{line_of(text, found.start())}", f"'{found[0]}': docs/glossary.md has the word for it"
 
 
+def names(tree):
+    for name, text in tree.files.items():
+        if PurePosixPath(name).suffix not in CODE:
+            continue
+        code = NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+        for found in re.finditer(r"\b[a-zA-Z_]\w*", code):
+            if NAMED_AGAINST & set(NAMED_ALL_THE_SAME.sub("", found[0]).lower().split("_")):
+                yield f"{name}:{line_of(code, found.start())}", f"the name '{found[0]}': docs/glossary.md has the word for it"
+
+
 def text_form(tree):
     for name, text in tree.files.items():
         count = text.count("\n")
@@ -369,7 +384,7 @@ def evidence(tree):
                 yield name, f"names {path} as evidence, which does not exist"
 
 
-RULES = [decisions, versions, evidence, namespaces, includes, placement, reachable, licence, words, text_form, documents]
+RULES = [decisions, versions, evidence, namespaces, includes, placement, reachable, licence, words, names, text_form, documents]
 
 
 def faults(root):
