@@ -300,9 +300,9 @@ class gate::permit {
 
 template <class Rep, class Period>
 std::optional<gate::permit> gate::try_enter_for(std::chrono::duration<Rep, Period> time, int weight) {
-  auto visitor = std::make_unique<member>(join());
-  if (!visitor->try_enter_for(time, weight)) return std::nullopt;
-  return permit(std::move(visitor));
+  auto entrant = std::make_unique<member>(join());
+  if (!entrant->try_enter_for(time, weight)) return std::nullopt;
+  return permit(std::move(entrant));
 }
 
 template <class Clock, class Duration>

@@ -82,7 +82,7 @@ void kept_slots::wait_for_slots(const std::stop_token& stop) {
       spare_.push_back(std::move(mine));
     }
     failure_ = failure;
-    owner_.nudge();
+    owner_.alert();
     if (failure != nullptr) return;
   }
 }
@@ -110,7 +110,7 @@ void lease_bell::hear(const std::stop_token& stop) {
     const std::uint32_t seen = *seen_;
     lock.unlock();
     file_.await_ring(seen);
-    owner_.nudge();
+    owner_.alert();
     lock.lock();
     seen_.reset();
   }

@@ -111,7 +111,7 @@ class lease_host : public request_client {
 
   void end_when_idle(std::stop_token stop) { stop_ = std::move(stop); }
   /// Something has changed that wait() waits for.
-  void wake() { events().nudge(); }
+  void wake() { events().alert(); }
   /// Jobs that are inside have lost their slots from now on.
   void revoke();
   /// After the lease: who waits at the local gate learns that it has ended.

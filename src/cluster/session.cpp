@@ -108,18 +108,18 @@ void listener::notify() {
 
 event listener::wait(const std::stop_token& stop, std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
-  const auto woken = [this] { return fired_ || nudged_; };
+  const auto woken = [this] { return fired_ || alerted_; };
   const bool seen = deadline == std::chrono::steady_clock::time_point::max()
                         ? changed_.wait(lock, stop, woken)
                         : changed_.wait_until(lock, stop, deadline, woken);
-  nudged_ = false;
+  alerted_ = false;
   if (fired_) return changed_node_.empty() ? event::changed : event::granted;
   return seen ? event::local : event::given_up;
 }
 
-void listener::nudge() {
+void listener::alert() {
   const std::scoped_lock lock(mutex_);
-  nudged_ = true;
+  alerted_ = true;
   changed_.notify_all();
 }
 

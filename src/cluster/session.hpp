@@ -50,12 +50,12 @@ class listener {
   /// The path of the node whose data have changed.
   std::string changed_node();
   /// Wakes it for another reason.
-  void nudge();
+  void alert();
 
  private:
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  bool fired_ = false, nudged_ = false;
+  bool fired_ = false, alerted_ = false;
   std::string changed_node_;
 };
 

@@ -129,9 +129,9 @@ bool has_another_descriptor(int fd, file_id id) noexcept {
 /// with few calls, however many others have one: whoever has a lock still has the descriptor it was taken through, for
 /// closing it would have dropped the lock.
 bool may_have_own_lock(int fd, file_id id) noexcept {
-  constexpr int asked_max = 12;  // as much as looking at all descriptors costs
+  constexpr int queries_max = 12;  // as much as looking at all descriptors costs
   std::int64_t from = 0;
-  for (int asked = 0; asked < asked_max; ++asked) {
+  for (int queries = 0; queries < queries_max; ++queries) {
     struct flock range {};
     if (!lock_call(fd, F_OFD_GETLK, F_WRLCK, from, 0, range)) return true;
     if (range.l_type == F_UNLCK) return false;
@@ -293,15 +293,15 @@ lock_file::answer lock_file::member_locked(unsigned i) noexcept {
 std::uint64_t own_pid_namespace() noexcept {
   // Asked once by each process, for it is slow. A forked child may be in another namespace, where its parent has
   // another number, or none; the first process of a namespace always asks.
-  static std::atomic<std::uint64_t> asked_by{0}, answer{0};
+  static std::atomic<std::uint64_t> cached_for{0}, answer{0};
   const auto self = static_cast<std::uint64_t>(getpid());
   const std::uint64_t me = self << 32 | static_cast<std::uint64_t>(getppid());
-  if (self != 1 && asked_by.load() == me) return answer.load();
+  if (self != 1 && cached_for.load() == me) return answer.load();
   struct stat there {};
   const std::uint64_t found = ::stat("/proc/self/ns/pid", &there) == 0 ? there.st_ino : 0;
-  asked_by.store(0);
+  cached_for.store(0);
   answer.store(found);
-  asked_by.store(me);
+  cached_for.store(me);
   return found;
 }
 

@@ -120,7 +120,7 @@ class mapped_cells {
     if ((map_->lines[i].bell.load() & bell_asleep) == 0) return;
     if (last_woken_->exchange(w.bits) != w.bits) ring(i);  // this process has, or is about to
   }
-  void nudge(unsigned i) {
+  void alert(unsigned i) {
     if ((map_->lines[i].bell.load() & bell_listens) != 0) ring(i);
   }
   void listen(unsigned i) { map_->lines[i].bell.store(bell_listens); }

@@ -40,7 +40,7 @@ constexpr std::int64_t dozing_most_ns = 250'000'000;
 constexpr std::uint64_t healing_ns = 20'000'000;
 
 /// A holder that died may be noticed by nobody where everybody is granted soon: whether it is the caller's to look.
-[[gnu::hot]] bool is_to_look_for_dead(file_layout& map, std::uint64_t now_ns) {
+[[gnu::hot]] bool claims_healing(file_layout& map, std::uint64_t now_ns) {
   std::uint64_t last = map.looked_ns.load(std::memory_order_relaxed);
   if (now_ns >= last && now_ns - last < healing_ns) return false;
   return map.looked_ns.compare_exchange_strong(last, now_ns, std::memory_order_relaxed);
@@ -185,7 +185,7 @@ class dozing_cells : public mapped_cells {
     slept_ = false;
     return dozed_ns_ < dozing_most_ns;
   }
-  bool is_time_to_heal() const { return is_to_look_for_dead(map(), wall_coarse_ns()); }
+  bool is_time_to_heal() const { return claims_healing(map(), wall_coarse_ns()); }
   static void relax() { cpu_relax(); }
 
   /// Whether it dozed more than once.
@@ -323,15 +323,15 @@ void core::disown() noexcept {
 
 gate_failure core::lost_failure() const {
   const int error = cells_.locks().lost();
-  const bool asked = error == ENOLCK || error == EINVAL;  // else no descriptor could be had to ask with
+  const bool could_query = error == ENOLCK || error == EINVAL;  // else no descriptor could be had to ask with
   return system_failure(
       "cannot find out who is alive at the gate " + segment_.path() +
-          (asked ? "" : ": this process closed its descriptors, and its lock files cannot be opened again"),
+          (could_query ? "" : ": this process closed its descriptors, and its lock files cannot be opened again"),
       error);
 }
 
 /// Returns when W shows room, or when it is time to queue up, or somebody has queued the caller.
-void core::look_for_room(unsigned i, int weight) {
+void core::spin_for_room(unsigned i, int weight) {
   const word first = cells_.word();
   std::int64_t until = 0;
   for (word w = first; !w.waiting() && w.operation() != op::retired && w.free() < weight; w = cells_.word()) {
@@ -349,7 +349,7 @@ void core::look_for_room(unsigned i, int weight) {
   became = {};
   m.out = m.out.with_weight(weight);
   const std::uint32_t number = protocol_.call(m.number, m.out);
-  if (spins_first) look_for_room(m.number, weight);
+  if (spins_first) spin_for_room(m.number, weight);
   switch (protocol_.request(m.number, m.out, number, became)) {
     case outcome::entered:
       return entered_now(m);
@@ -396,7 +396,7 @@ entry core::forsake(membership& m) noexcept {
 [[gnu::hot]] void core::begin_to_wait(const membership& m) {
   const std::uint64_t queued = wall_coarse_ns();
   cells_.map().lines[m.number].queued_ns.store(queued, std::memory_order_relaxed);
-  if (is_to_look_for_dead(cells_.map(), queued)) heal_holders();
+  if (claims_healing(cells_.map(), queued)) heal_holders();
 }
 
 [[gnu::hot]] entry core::wait(membership& m, const wait_options& how) {
@@ -498,7 +498,7 @@ std::optional<entry> core::proceed_or_throw(suspended_wait& s) {
   protocol<waiting_cells> sleeper(waiting);
   mapped_cells::watch_set ahead;
   if (!sleeper.falls_asleep(i, ahead)) {
-    sleeper.nudge_behind(i);
+    sleeper.alert_behind(i);
     stop_sleeping(i);
     return ended(s.member);
   }

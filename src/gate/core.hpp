@@ -183,7 +183,7 @@ class core {
   entry forsake(membership& m) noexcept;
   std::optional<entry> request(membership& m, int weight, bool spins_first, word& became);
   entry attempt(membership& m, int weight, word& became);
-  void look_for_room(unsigned i, int weight);
+  void spin_for_room(unsigned i, int weight);
   void heal_holders();
   bool dozes_on(suspended_wait& s, std::int64_t now);
   bool waits(unsigned i) const { return cells_.state_of(i).where() == kind::waits; }

@@ -115,11 +115,11 @@ death_watch::answer death_watch::watch(unsigned member, std::vector<int> process
   request& its = wanted_[member];
   if (its.processes == processes) {
     if (its.is == phase::watched) return answer::watching;
-    if (its.is == phase::asked) return answer::beginning;
+    if (its.is == phase::requested) return answer::beginning;
     its.processes.clear();  // once more next time
     return answer::impossible;
   }
-  its = {std::move(processes), phase::asked, by_caller};
+  its = {std::move(processes), phase::requested, by_caller};
   if (by_caller != nullptr && attended(member, its)) return answer::beginning;
   its.attended = nullptr;
   if (start() && begun_.load() != begin::failed && poke()) return answer::beginning;

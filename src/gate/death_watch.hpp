@@ -70,10 +70,10 @@ class death_watch {
   void abandon() noexcept;
 
  private:
-  enum class phase : unsigned char { asked, watched, ended, failed };
+  enum class phase : unsigned char { requested, watched, ended, failed };
   struct request {
     std::vector<int> processes;  ///< sorted
-    phase is = phase::asked;
+    phase is = phase::requested;
     attended_deaths* attended = nullptr;  ///< null: by the thread
   };
   static void* thread_main(void* self);

@@ -94,21 +94,21 @@ gate::member gate::join() {
 }
 
 gate::permit gate::enter(int weight) {
-  auto visitor = std::make_unique<member>(join());
-  visitor->enter(weight);
-  return permit(std::move(visitor));
+  auto entrant = std::make_unique<member>(join());
+  entrant->enter(weight);
+  return permit(std::move(entrant));
 }
 
 std::optional<gate::permit> gate::enter(std::stop_token stop, int weight) {
-  auto visitor = std::make_unique<member>(join());
-  if (!visitor->enter(std::move(stop), weight)) return std::nullopt;
-  return permit(std::move(visitor));
+  auto entrant = std::make_unique<member>(join());
+  if (!entrant->enter(std::move(stop), weight)) return std::nullopt;
+  return permit(std::move(entrant));
 }
 
 std::optional<gate::permit> gate::try_enter(int weight) {
-  auto visitor = std::make_unique<member>(join());
-  if (!visitor->try_enter(weight)) return std::nullopt;
-  return permit(std::move(visitor));
+  auto entrant = std::make_unique<member>(join());
+  if (!entrant->try_enter(weight)) return std::nullopt;
+  return permit(std::move(entrant));
 }
 
 int gate::slots() const { return opened().slots(); }

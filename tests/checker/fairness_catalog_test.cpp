@@ -33,8 +33,8 @@ class promised : public testing::TestWithParam<instance> {};
 TEST_P(promised, holds) {
   const catalog::promises promise = find_algorithm(GetParam().id).promise();
   program p = make(GetParam());
-  const auto expect_holds = [&](bool asked, const char* property) {
-    if (!asked) return;
+  const auto expect_holds = [&](bool is_promised, const char* property) {
+    if (!is_promised) return;
     const property_result r = judge(p, GetParam(), property);
     EXPECT_EQ(r.is, verdict::holds) << property << ": " << r.why;
   };

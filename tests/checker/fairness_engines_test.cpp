@@ -25,7 +25,7 @@ class plain_engine {
   explicit plain_engine(program& p) : N_(p.N()), k_(p.k()) {
     std::vector<walker> found;
     const auto number = [&](const walker& w) {
-      const auto [at, fresh] = numbers_.try_emplace(place{w.here().values, w.here().locals}, found.size());
+      const auto [at, fresh] = numbers_.try_emplace(position{w.here().values, w.here().locals}, found.size());
       if (fresh) found.push_back(w);
       return at->second;
     };
@@ -71,7 +71,7 @@ class plain_engine {
   }
 
  private:
-  using place = std::pair<std::vector<code>, std::vector<local_id>>;
+  using position = std::pair<std::vector<code>, std::vector<local_id>>;
   static constexpr std::size_t nowhere = ~std::size_t{0};
   struct whereabouts {
     region where;
@@ -163,7 +163,7 @@ class plain_engine {
   }
 
   int N_, k_;
-  std::map<place, std::size_t> numbers_;
+  std::map<position, std::size_t> numbers_;
   std::vector<std::vector<std::size_t>> next_;
   std::vector<std::vector<whereabouts>> where_;
   std::vector<std::vector<bool>> kept_out_;

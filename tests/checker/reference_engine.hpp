@@ -25,11 +25,11 @@ inline reference_count explore_by_reference(const program& p) {
     std::vector<code> values;
     std::vector<std::vector<code>> histories;
   };
-  const auto look = [&](const state& s, int q) { return p.run(q, s.histories[q]); };
+  const auto run_of = [&](const state& s, int q) { return p.run(q, s.histories[q]); };
   const auto key = [&](const state& s) {
     std::string text;
     for (const code c : s.values) text += std::to_string(c) + ',';
-    for (int q = 0; q < p.N(); ++q) text += look(s, q).next.key + '|';
+    for (int q = 0; q < p.N(); ++q) text += run_of(s, q).next.key + '|';
     return text;
   };
   reference_count count;
@@ -46,12 +46,12 @@ inline reference_count explore_by_reference(const program& p) {
     ++count.states;
     int inside = 0;
     for (int q = 0; q < p.N(); ++q) {
-      const auto now = look(s, q);
+      const auto now = run_of(s, q);
       inside += now.next.where == region::critical;
       const code seen_value = now.next.variable < 0 ? 0 : s.values[now.next.variable];
       state t = s;
       t.histories[q].push_back(seen_value);
-      const auto after = look(t, q);
+      const auto after = run_of(t, q);
       if (after.last.blocked) continue;
       ++count.transitions;
       if (after.last.written) t.values[now.next.variable] = *after.last.written;

@@ -69,7 +69,7 @@ TEST(ShiftedSearch, AWindowThatIsTooSmallIsNoticed) {
 
 TEST(ShiftedSearch, ShiftingByOtherThanWholeRoundsIsNoticed) {
   ticket_rule wrong = *ticket_rule_of("choi11", 2, 1);
-  wrong.places = 1;  // slots are confused
+  wrong.array_size = 1;  // slots are confused
   EXPECT_NE(compare_with_reduced(make_model(find_algorithm("choi11"), 2, 1), 2, 1, wrong, 3), "");
 }
 

@@ -245,13 +245,14 @@ struct silent_loop : one_word {
 template <class Text>
 std::string said_of_endless_run(std::chrono::milliseconds run_max, bool hurry) {
   std::string said;
-  const std::atomic<bool> asked{hurry};
+  const std::atomic<bool> stop_requested{hurry};
   program_options options;
   options.monitor = std::make_shared<run_monitor>();
-  const endless_run_watch watch(*options.monitor, {.run_max = run_max, .hurry = &asked}, [&](const std::string& what) {
-    said = what;
-    Text::over = true;  // lets the test go on
-  });
+  const endless_run_watch watch(*options.monitor, {.run_max = run_max, .hurry = &stop_requested},
+                                [&](const std::string& what) {
+                                  said = what;
+                                  Text::over = true;  // lets the test go on
+                                });
   try {
     program p(make_model<Text>(2, 2), 2, 2, options);
     check_request request;

@@ -174,16 +174,16 @@ struct random_table {
   enum class access { read_flag, set_flag, clear_flag, is_named, name_me, read_mine, set_mine, swap_name };
   struct line {
     access what;
-    int next[2];  ///< by what was read; `places` is the critical section
+    int next[2];  ///< by what was read; `length` is the critical section
   };
-  static constexpr int places = 4;
-  std::array<line, places> lines{};
+  static constexpr int length = 4;
+  std::array<line, length> lines{};
 
   explicit random_table(std::uint64_t seed) {
     std::mt19937_64 any(seed);
     for (line& l : lines) {
       l.what = static_cast<access>(any() % 8);
-      for (int& n : l.next) n = static_cast<int>(any() % (places + 1));
+      for (int& n : l.next) n = static_cast<int>(any() % (length + 1));
     }
   }
 };
@@ -198,10 +198,10 @@ class random_text {
   }
   void acquire(typename M::Process& p, Private&) {
     int at = 0;
-    while (at != random_table::places) {
+    while (at != random_table::length) {
       const random_table::line& line = table_.lines[static_cast<std::size_t>(at)];
       p[labels[static_cast<std::size_t>(at)]].live(at);
-      at = line.next[look(p[labels[static_cast<std::size_t>(at)]], line.what)];
+      at = line.next[perform(p[labels[static_cast<std::size_t>(at)]], line.what)];
     }
     p.live();
   }
@@ -210,10 +210,10 @@ class random_text {
   static inline std::uint64_t seed = 0;
 
  private:
-  static constexpr std::array<const char*, random_table::places> labels{"0", "1", "2", "3"};
+  static constexpr std::array<const char*, random_table::length> labels{"0", "1", "2", "3"};
 
   template <class Process>
-  bool look(Process& p, random_table::access what) {
+  bool perform(Process& p, random_table::access what) {
     switch (what) {
       case random_table::access::read_flag:
         return flag_.read(p);

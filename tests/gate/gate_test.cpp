@@ -51,9 +51,9 @@ TEST(gate, gives_the_lowest_free_slot) {
 class administrator {
  public:
   administrator(const scratch& where, const char* name) {
-    detail::gates::location place;
-    place.directory = where.path();
-    EXPECT_FALSE(gate_.open(name, 0, place));
+    detail::gates::location here;
+    here.directory = where.path();
+    EXPECT_FALSE(gate_.open(name, 0, here));
     EXPECT_FALSE(gate_.join("administrator", mine_));
   }
   void set_paused(bool paused) { gate_.set_paused(mine_, paused); }

@@ -66,7 +66,7 @@ TEST(SimulatedQueue, GivesEveryCurveAtEveryCount) {
   EXPECT_EQ(ids, (std::vector<std::string>{"mcs", "herlihy-100", "herlihy-200", "k-1", "k-2", "k-4", "k-8", "k-16"}));
   const nlohmann::json j = to_json(all);
   EXPECT_EQ(j["curves"].size(), 8u);
-  EXPECT_EQ(j["large_queue"]["places"], large_queue_places);
+  EXPECT_EQ(j["large_queue"]["places"], large_queue_capacity);
   ASSERT_EQ(j["large_queue"]["curves"].size(), 5u);
   for (const nlohmann::json& c : j["large_queue"]["curves"]) EXPECT_EQ(c["points"].size(), 4u);
 }

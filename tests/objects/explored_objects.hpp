@@ -87,11 +87,11 @@ constexpr int own_steps_bound(int K) {
   const auto words = static_cast<int>(in_words<T>::size) + 1;
   const auto result = static_cast<int>(in_words<typename T::result>::size);
   const auto operation = static_cast<int>(in_words<typename T::operation>::size);
-  const int look = 1 + words + K * result + K * (1 + operation) + 1;
+  const int snapshot = 1 + words + K * result + K * (1 + operation) + 1;
   const int commit = 1 + words + K * result + 1 + 1 + 1;  // the last gives the block back
   const int announcement = 1 + operation + 1;
-  const int last_look = 1 + result;
-  return 2 + (Rules::tries_first ? 3 : 2) * (look + commit) + announcement + last_look;
+  const int last_read = 1 + result;
+  return 2 + (Rules::tries_first ? 3 : 2) * (snapshot + commit) + announcement + last_read;
 }
 
 /// Passages that are operations. Who has several to make counts them in a variable of its own.

@@ -93,8 +93,8 @@ TYPED_TEST(semaphore_lifetime, ends_right_after_permits_are_taken_one_by_one) {
 
 // Another semaphore is made at the address of one that is gone, while a release of that one is still on its way.
 TYPED_TEST(semaphore_lifetime, of_one_at_the_address_of_another) {
-  alignas(TypeParam) static std::byte place[sizeof(TypeParam)];
-  auto* s = new (place) TypeParam(1);
+  alignas(TypeParam) static std::byte storage[sizeof(TypeParam)];
+  auto* s = new (storage) TypeParam(1);
   std::atomic<int> inside{0};
   std::atomic<bool> two{false};
   s->acquire();
@@ -103,8 +103,8 @@ TYPED_TEST(semaphore_lifetime, of_one_at_the_address_of_another) {
       s->acquire();
       if (++inside > 1) two = true;
       s->~TypeParam();
-      std::memset(place, 0xa5, sizeof place);
-      s = new (place) TypeParam(1);
+      std::memset(storage, 0xa5, sizeof storage);
+      s = new (storage) TypeParam(1);
       s->acquire();
       --inside;
     });

@@ -63,7 +63,7 @@ TEST(semaphore_waiting, keeps_no_processor_busy) {
 }
 
 // A wake-up that got lost would be noticed by the sleeper's own look only, 20 ms later or more.
-TEST(semaphore_waiting, ends_with_a_wake_up_and_not_with_a_look) {
+TEST(semaphore_waiting, ends_with_a_wake_up_and_not_with_a_poll) {
   kgate::semaphore s(1);
   std::vector<clock_type::duration> delays;
   for (int i = 0; i < 15; ++i) {
@@ -178,7 +178,7 @@ TEST(semaphore_adaptive_switch, stays_on_while_it_pays_and_is_tried_seldom_after
   EXPECT_FALSE(adaptive_switch().should_try(4, doubtful));
 }
 
-TEST(semaphore_waiting, is_counted_if_asked_for) {
+TEST(semaphore_waiting, is_counted_if_requested) {
   kgate::basic_semaphore<kgate::fifo, kgate::adaptive, kgate::statistics> s(1);
   s.acquire();
   EXPECT_FALSE(s.try_acquire_for(2ms));

@@ -77,7 +77,7 @@ class bounded_timestamps {
       if ((Q[pid(j)].read(p["Label"]) >> i & 1) == 0) handshakes |= 1u << j;  // unlike what scanner j has answered
       p.live(j, old, toggle, handshakes);
     }
-    const label_vector S = snapshot(p, old, labels_.places(only(labels_.processes()) - 1), toggle, handshakes);
+    const label_vector S = snapshot(p, old, labels_.label_masks(only(labels_.processes()) - 1), toggle, handshakes);
     if (labels_.last(S) == i) return;
     R[p.id()].write(p["Label"], make(labels_.next(S, i), handshakes, !toggle, S));
   }
@@ -85,7 +85,7 @@ class bounded_timestamps {
   template <class... Live>
   process_set scan(Process& p, process_set among, const Live&... live) {
     const int i = p.id().value;
-    const label_vector wanted = among == 0 ? 0 : labels_.places(among | only(i));
+    const label_vector wanted = among == 0 ? 0 : labels_.label_masks(among | only(i));
     std::uint64_t own = label_of(R[p.id()].read(p["Scan"]));
     if (among == 0) own = 0;
     p.live(own, among, live...);

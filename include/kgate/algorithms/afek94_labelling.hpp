@@ -41,7 +41,7 @@ class labelling {
     return (labels & ~(mask() << (bits_ * j))) | (label << (bits_ * j));
   }
   /// The bits of the labels of those in `set`, process j at bit j.
-  constexpr label_vector places(std::uint64_t set) const {
+  constexpr label_vector label_masks(std::uint64_t set) const {
     label_vector bits = 0;
     for (int j = 0; j < n_; ++j)
       if ((set >> j & 1) != 0) bits |= mask() << (bits_ * j);

@@ -53,8 +53,8 @@ struct counter_and_queue {
   }
   constexpr void dequeue() {
     if (length() == 0) return;
-    constexpr std::uint64_t places = (std::uint64_t{1} << length_shift) - 1;
-    bits = (bits & ~places) | (bits & places) >> 4;
+    constexpr std::uint64_t numbers_mask = (std::uint64_t{1} << length_shift) - 1;
+    bits = (bits & ~numbers_mask) | (bits & numbers_mask) >> 4;
     bits -= std::uint64_t{1} << length_shift;
   }
 

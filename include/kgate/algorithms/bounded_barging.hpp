@@ -295,7 +295,7 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
     return hand_back_bargeable(p);
   }
 
-  /// Nudged and running: from now on leavers hand over at once. True if it was woken meanwhile.
+  /// Awake and running: from now on leavers hand over at once. True if it was woken meanwhile.
   template <class Bucket, class Waiter>
   bool spin_after_wake(Process& p, Bucket& bucket, Waiter& me) {
     using protocol = detail::bucket_protocol<M>;

@@ -41,7 +41,7 @@
 
 namespace kgate::flbb79 {
 
-inline constexpr int buckets_max = places_max + 3;
+inline constexpr int buckets_max = permits_max + 3;
 
 struct bucket_value {
   std::uint8_t buf = 0, main = 1, gate = 2;
@@ -75,8 +75,8 @@ struct bucket_supervisor {
   std::uint8_t length = 0;  ///< of the queue
   std::uint8_t maincount = 0;
   std::uint8_t gatecount = 0;
-  std::array<std::uint8_t, places_max> queue{};  ///< colours, first to last
-  std::array<std::uint8_t, places_max> count{};  ///< of the bucket at each place of the queue
+  std::array<std::uint8_t, permits_max> queue{};  ///< colours, first to last
+  std::array<std::uint8_t, permits_max> count{};  ///< of the bucket at each place of the queue
 
   friend bool operator==(const bucket_supervisor&, const bucket_supervisor&) = default;
 };

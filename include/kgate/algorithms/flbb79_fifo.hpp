@@ -87,14 +87,14 @@ class fifo_system {
 
   eligibility elig(const Value& v, const Worker& w) const {
     if (w.where != region::entry) return eligibility::drone;
-    const int at = place_of(v, w.mine);
+    const int at = position_of(v, w.mine);
     if (at < 0 || at > v.enabled) return eligibility::helper;
     return at < v.enabled ? eligibility::drone : eligibility::quitter;
   }
 
   int active(const Value& v, const Supervisor& x) const {
     int waiting = x.length + v.number - x.copied;
-    for (std::size_t i = 0; i < v.length; ++i) waiting += v.exposed[i].is == place::waits;
+    for (std::size_t i = 0; i < v.length; ++i) waiting += v.exposed[i].is == entry_status::waits;
     return waiting;
   }
 
@@ -146,7 +146,7 @@ class fifo_system {
   }
 
   // The side of the processes.
-  int place_of(const Value& v, long_name t) const {
+  int position_of(const Value& v, long_name t) const {
     const name_map& map = v.colours[t.colour].map;
     if (!map.defined()) return -1;
     const int name = map.short_of(t.number);
@@ -155,17 +155,18 @@ class fifo_system {
     return -1;
   }
   void enter_if_enabled(Value& v, Worker& w) const {
-    const int at = place_of(v, w.mine);
+    const int at = position_of(v, w.mine);
     if (at < 0 || at >= v.enabled) return;
     exposed_entry& mine = v.exposed[static_cast<std::size_t>(at)];
-    mine.is = place::inside;
+    mine.is = entry_status::inside;
     w = {};
     w.where = region::critical;
     w.mine = {mine.colour, mine.name};
   }
   static void leave(Value& v, Worker& w) {
     for (std::size_t i = 0; i < v.length; ++i)
-      if (v.exposed[i].colour == w.mine.colour && v.exposed[i].name == w.mine.number) v.exposed[i].is = place::left;
+      if (v.exposed[i].colour == w.mine.colour && v.exposed[i].name == w.mine.number)
+        v.exposed[i].is = entry_status::left;
     w = {};
   }
   bool bit_of(long_name t, int i) const {
@@ -264,7 +265,7 @@ inline fifo_system::shifting fifo_system::shifts(const Value& v, const Superviso
   shifting s;
   const bool mapped = head_mapped(x);
   const bool gone = std::any_of(v.exposed.begin(), v.exposed.begin() + v.length,
-                                [](const exposed_entry& e) { return e.is == place::left; });
+                                [](const exposed_entry& e) { return e.is == entry_status::left; });
   s.drops = gone && (mapped || (x.length == 0 && v.number == x.copied));
   s.takes = mapped && (s.drops || v.length < exposed());
   return s;
@@ -458,7 +459,8 @@ inline void fifo_system::reply(Value& v, const Supervisor& x) const {
 /// Takes the first that has left out of the exposed part; a colour that nobody holds loses its map.
 inline void fifo_system::drop_left(Value& v, const Supervisor& x) const {
   const auto end = v.exposed.begin() + v.length;
-  const auto gone = std::find_if(v.exposed.begin(), end, [](const exposed_entry& e) { return e.is == place::left; });
+  const auto gone =
+      std::find_if(v.exposed.begin(), end, [](const exposed_entry& e) { return e.is == entry_status::left; });
   const std::uint8_t colour = gone->colour;
   std::move(gone + 1, end, gone);
   v.exposed[--v.length] = {};
@@ -472,7 +474,7 @@ inline void fifo_system::drop_left(Value& v, const Supervisor& x) const {
 inline void fifo_system::expose_head(Value& v, const Supervisor& x) {
   const long_name head = x.hidden[0];
   const auto name = static_cast<std::uint8_t>(v.colours[head.colour].map.short_of(head.number));
-  v.exposed[v.length++] = {head.colour, name, place::waits};
+  v.exposed[v.length++] = {head.colour, name, entry_status::waits};
 }
 
 /// flbb79-fifo

@@ -14,8 +14,8 @@
 
 namespace kgate::flbb79 {
 
-inline constexpr int exposed_max = 2 * places_max + 2 * robustness_max - 1;
-inline constexpr int colours_max = 2 * places_max + 3 * robustness_max + 3;
+inline constexpr int exposed_max = 2 * permits_max + 2 * robustness_max - 1;
+inline constexpr int colours_max = 2 * permits_max + 3 * robustness_max + 3;
 inline constexpr int fifo_processes_max = 12;
 
 /// A ticket on the long side; number 0: none.
@@ -25,12 +25,12 @@ struct long_name {
   friend constexpr bool operator==(long_name, long_name) = default;
 };
 
-enum class place : std::uint8_t { none, waits, inside, left };
+enum class entry_status : std::uint8_t { none, waits, inside, left };
 
 struct exposed_entry {
   std::uint8_t colour = 0;
   std::uint8_t name = 0;
-  place is = place::none;
+  entry_status is = entry_status::none;
   friend constexpr bool operator==(const exposed_entry&, const exposed_entry&) = default;
 };
 

@@ -122,7 +122,7 @@ enum class slot_status : std::uint8_t { FREE, RECEIVE, CURRENT, PREVIOUS, DEAD }
 enum class state_location : std::uint8_t { SHARE, DIST };
 
 inline constexpr int robustness_max = 3;
-inline constexpr int places_max = 3;
+inline constexpr int permits_max = 3;
 inline constexpr int slots_max = 3 * robustness_max - 1;
 
 /// READY, DONE, or a message of so many bits.
@@ -209,7 +209,7 @@ class elimination {
   /// For l places and fewer than k failures.
   elimination(int N, int l, int k)
       : system_(N, l, k), k_(k), slots_(3 * k - 1), length_(encode(system_.first_supervisor()).length()) {
-    KGATE_EXPECTS(k <= robustness_max && l <= places_max, "systems without supervisor are made for k and l at most 3");
+    KGATE_EXPECTS(k <= robustness_max && l <= permits_max, "systems without supervisor are made for k and l at most 3");
   }
 
   const System& system() const { return system_; }

@@ -75,7 +75,7 @@ class dozing {
       c.call([&] { doze(i); });
       const state now = c.state_of(i);
       if (now == inside) {
-        gate_.nudge_behind(i);
+        gate_.alert_behind(i);
         return true;
       }
       if (now.where() != kind::waits || c.word() == before || !c.dozes_again()) return false;

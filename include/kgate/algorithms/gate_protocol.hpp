@@ -19,7 +19,7 @@
 ///              slot[j]    who has slot j
 ///              C          how many calls there were, and how many of the last ones may be pending
 ///              passed     how many newcomers passed the queue since the last grant; only if b > 0
-///              bell[i]    what i sleeps on: it listens for nudges, it is asleep, it was rung. Only i clears it: a
+///              bell[i]    what i sleeps on: it listens for alerts, it is asleep, it was rung. Only i clears it: a
 ///                         ringer may die before the system call that wakes i, so the next one must make it again
 ///              alive(i)   a lock that i holds and the kernel releases when i dies; once it is false for a passage it
 ///                         stays false for that passage
@@ -63,7 +63,7 @@
 ///              applies a grant that W names wakes its subject, even if the effect was there already, so a wake-up is
 ///              due only as long as W names the grant; and the one that died was inside, acted, or was before the
 ///              sleeper in the queue, so the sleeper watches it (G10) and grants for itself. One that frees permits in
-///              no such place (resize) announces that it acts, and nudges the head, before it changes W.
+///              no such place (resize) announces that it acts, and alerts the head, before it changes W.
 /// Why a healer cannot be wrong
 ///              It reads W, finds i inside or queued, finds alive(i) false, and changes W from the value read. If that
 ///              succeeds nothing changed in between, so i is still in the passage it was found dead in: whoever takes
@@ -92,8 +92,8 @@
 ///   grantable(i)    false only if i is dead; may say true for a dead member (it will be healed later)
 ///   wake(i, w)      rings i's bell if i is asleep, once for each process and w (not one step: the bell, then the
 ///                   kernel)
-///   nudge(i)        rings i's bell if i listens or is asleep in wait() (the same)
-///   listen(i)       i is about to look: a nudge from here on keeps it from sleeping
+///   alert(i)        rings i's bell if i listens or is asleep in wait() (the same)
+///   listen(i)       i is about to check: an alert from here on keeps it from sleeping
 ///   fall_asleep(i)  false if i was rung since it listens
 ///   sleep(i, set)   until i is rung, or a process of the set dies; false if i is to give up
 ///   healed(i)       i's passage was completed for it
@@ -180,7 +180,7 @@ class protocol {
       const word w = load_and_help();
       if (w.operation() == op::retired) {
         c.set_state(i, mine.next_passage());
-        if (w.waiting()) nudge(c.queue().before());  // those that wait for this one find out
+        if (w.waiting()) alert(c.queue().before());  // those that wait for this one find out
         became = w;
         return;
       }
@@ -199,17 +199,17 @@ class protocol {
       const word w = load_and_help();
       const state mine = c.state_of(i);
       if (mine.where() != kind::waits) {
-        nudge_behind(i);
+        alert_behind(i);
         return mine.where() == kind::in ? outcome::entered : outcome::refused;
       }
       const unsigned behind = c.link_of(i).behind();
       if (w.operation() == op::retired) {
         c.set_state(i, mine.next_passage());
-        nudge(behind);
+        alert(behind);
         return outcome::retired;
       }
       if (!remove_from_queue(w, i)) continue;
-      nudge(behind);  // G10: before it grants
+      alert(behind);  // G10: before it grants
       c.call([&] { advance(); });
       return outcome::refused;
     }
@@ -262,17 +262,17 @@ class protocol {
     typename Cells::watch_set ahead{};
     while (falls_asleep(i, ahead))
       if (!c.sleep(i, ahead)) return false;
-    nudge_behind(i);
+    alert_behind(i);
     return true;
   }
 
   /// What wait() does between two sleeps. True: queued member i is asleep; when its bell has rung or a process of
-  /// `ahead` has died, this is next. False: it is no longer queued or the gate is retired, and nudge_behind() is next.
+  /// `ahead` has died, this is next. False: it is no longer queued or the gate is retired, and alert_behind() is next.
   bool falls_asleep(unsigned i, typename Cells::watch_set& ahead) {
     for (typename Cells::retries tries;; tries.again()) {
       c.live(12);
       c.listen(i);
-      ahead = c.call([&] { return look(i); });
+      ahead = c.call([&] { return check_ahead(i); });
       if (!waits(i)) return false;
       if (c.fall_asleep(i)) return waits(i);
     }
@@ -280,7 +280,7 @@ class protocol {
 
   /// Member i is no longer queued, without having been in wait(): the one behind it has lost the one that it watched
   /// (G10).
-  void nudge_behind(unsigned i) { nudge(c.link_of(i).behind()); }
+  void alert_behind(unsigned i) { alert(c.link_of(i).behind()); }
 
   /// Takes number i for this process, having healed the dead member that had it; `mine` is then its state, out. False
   /// if a living one has it. locks.lock(i) takes the lock behind alive(i), or is false; locks.unlock(i) gives it back.
@@ -306,7 +306,7 @@ class protocol {
   /// is room under the new size.
   outcome resize(unsigned i, state mine) {
     c.set_state(i, mine.at(kind::acts));  // G5
-    nudge_head();                         // G10: it watches this member before there is anything to grant
+    alert_head();                         // G10: it watches this member before there is anything to grant
     const outcome result = c.call([&] { return resize_announced(i, mine); });
     c.set_state(i, mine.next_passage());
     return result;
@@ -338,7 +338,7 @@ class protocol {
   /// is then in the next passage.
   bool dismiss_by(unsigned i, state mine, unsigned j, state theirs) {
     c.set_state(i, mine.at(kind::acts));  // G5
-    nudge_head();                         // as in resize()
+    alert_head();                         // as in resize()
     const bool done = c.call([&] { return dismiss(j, theirs); });
     c.live(14, mine.bits, done);
     c.call([&] { advance(); });
@@ -506,7 +506,7 @@ class protocol {
   }
 
   /// Heals the dead that queued member i depends on, grants what can be granted, and says whom it depends on (G10).
-  typename Cells::watch_set look(unsigned i) {
+  typename Cells::watch_set check_ahead(unsigned i) {
     for (typename Cells::retries tries;; tries.again()) {
       c.live(5);
       typename Cells::watch_set ahead{};
@@ -539,12 +539,12 @@ class protocol {
 
   bool waits(unsigned i) { return c.state_of(i).where() == kind::waits && c.word().operation() != op::retired; }
 
-  void nudge(unsigned i) {
-    if (i < c.members()) c.nudge(i);
+  void alert(unsigned i) {
+    if (i < c.members()) c.alert(i);
   }
-  void nudge_head() {
+  void alert_head() {
     c.call([&] {
-      if (load_and_help().waiting()) nudge(c.queue().before());
+      if (load_and_help().waiting()) alert(c.queue().before());
     });
   }
 

@@ -270,7 +270,7 @@ class cells_of {
   void wake(unsigned i, gates::word) {
     if (kernel_step("asleep", unchanged, [i](kernel_part all) { return all.bell_of(i).asleep; })) ring(i);
   }
-  void nudge(unsigned i) {
+  void alert(unsigned i) {
     if (kernel_step("listens", unchanged, [i](kernel_part all) { return all.bell_of(i).listens; })) ring(i);
   }
   void ring(unsigned i) {
@@ -342,13 +342,13 @@ class cells_of {
     void again() const {}
   };
 
-  /// `place` tells the calls in the protocol's text apart, which are one call here.
+  /// `location` tells the calls in the protocol's text apart, which are one call here.
   template <class... T>
-  void live(int place, const T&... values) {
+  void live(int location, const T&... values) {
     if (depth_ == 0)
-      p_.live(place, values..., context_);
+      p_.live(location, values..., context_);
     else
-      p_.live(place, values...);
+      p_.live(location, values...);
   }
   template <class F>
   auto call(F&& f) {

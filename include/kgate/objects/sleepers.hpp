@@ -19,7 +19,7 @@
 namespace kgate::detail {
 
 /// Those who wait call until(attempt, ...), which tries, spins a little, and then sleeps between attempts; whoever has
-/// freed something calls freed(). Who dies before calling it costs the sleepers a delay of at most one `look`, never
+/// freed something calls freed(). Who dies before calling it costs the sleepers at most one `poll_interval`, never
 /// what it freed.
 class sleepers {
  public:
@@ -41,7 +41,7 @@ class sleepers {
     const auto begin = clock::now();
     return wait(attempt, [&] { return seconds(timeout) - seconds(clock::now() - begin); });
   }
-  /// or until stop was requested, which is noticed within one `look`.
+  /// or until stop was requested, which is noticed within one `poll_interval`.
   template <class Attempt>
   bool until(Attempt&& attempt, const stop_token& stop) noexcept {
     return attempt() || wait(attempt, [&] { return stop.stop_requested() ? seconds::zero() : check_interval; });

@@ -27,9 +27,9 @@ namespace kgate::lab {
 
 namespace {
 
-template <int places>
-using queue_of = priority_queue<std::int64_t, places>;
-using queue = queue_of<queue_places>;
+template <int capacity>
+using queue_of = priority_queue<std::int64_t, capacity>;
+using queue = queue_of<queue_capacity>;
 using machine = native<spin>;
 
 /// A queue that P threads can use, whatever it is made of.
@@ -58,7 +58,7 @@ template <class Object>
 class plain_queue final : public shared_queue {
  public:
   template <class... Arguments>
-  explicit plain_queue(Arguments&&... arguments) : object_(arguments..., half_full<queue>(queue_places)) {}
+  explicit plain_queue(Arguments&&... arguments) : object_(arguments..., half_full<queue>(queue_capacity)) {}
   long work(int t, long n, const std::atomic<bool>& over) override {
     return alternate<queue>(t, n, over, [&](const queue::operation& op) {
       if constexpr (requires { object_.apply(t, op); })
@@ -73,21 +73,21 @@ class plain_queue final : public shared_queue {
 };
 
 /// The paper's method: names over nested fast paths.
-template <template <class> class Block, int places, int k>
+template <template <class> class Block, int capacity, int k>
 class assigned_queue final : public shared_queue {
  public:
-  explicit assigned_queue(int P) : object_(memory_, P, k, half_full<queue_of<places>>(places)) {}
+  explicit assigned_queue(int P) : object_(memory_, P, k, half_full<queue_of<capacity>>(capacity)) {}
   long work(int t, long n, const std::atomic<bool>& over) override {
     machine::Process p(pid(t));
-    return alternate<queue_of<places>>(t, n, over, [&](const auto& op) { object_.apply(p, op); });
+    return alternate<queue_of<capacity>>(t, n, over, [&](const auto& op) { object_.apply(p, op); });
   }
 
  private:
   using assignment = am97::names<machine, am97::fastpath_nested<machine, Block>>;
   using object =
-      std::conditional_t<k == 1, in_place<machine, queue_of<places>>, herlihy93<machine, queue_of<places>, k>>;
+      std::conditional_t<k == 1, in_place<machine, queue_of<capacity>>, herlihy93<machine, queue_of<capacity>, k>>;
   machine::Memory memory_;
-  assigned<machine, object, assignment, queue_of<places>> object_;
+  assigned<machine, object, assignment, queue_of<capacity>> object_;
 };
 
 struct contender {
@@ -104,17 +104,17 @@ std::unique_ptr<shared_queue> made(int P) {
     return std::make_unique<Queue>();
 }
 
-template <template <class> class Block, int places, int... k>
+template <template <class> class Block, int capacity, int... k>
 void add_assigned(std::vector<contender>& all, const char* block, std::integer_sequence<int, k...>) {
   (all.push_back({{"k-" + std::to_string(k), "k = " + std::to_string(k) + ", " + block, k, k == 1 ? 0 : k, {}},
-                  made<assigned_queue<Block, places, k>>,
-                  places == large_queue_places}),
+                  made<assigned_queue<Block, capacity, k>>,
+                  capacity == large_queue_capacity}),
    ...);
 }
 
-template <template <class> class Block, int places>
+template <template <class> class Block, int capacity>
 void add_assigned(std::vector<contender>& all, const char* block) {
-  add_assigned<Block, places>(all, block, std::integer_sequence<int, 1, 2, 4, 8, 16>{});
+  add_assigned<Block, capacity>(all, block, std::integer_sequence<int, 1, 2, 4, 8, 16>{});
 }
 
 template <int... N>
@@ -132,12 +132,12 @@ std::vector<contender> contenders(const native_queue_request& request) {
                  }});
   if (request.figure == queue_figure::fig10) {
     add_herlihy(all, std::integer_sequence<int, 100, 200>{});
-    add_assigned<am97::figure3, queue_places>(all, "figure 3");
-    add_assigned<am97::figure3, large_queue_places>(all, "figure 3");
+    add_assigned<am97::figure3, queue_capacity>(all, "figure 3");
+    add_assigned<am97::figure3, large_queue_capacity>(all, "figure 3");
   } else {
     add_herlihy(all, std::integer_sequence<int, 200, 400>{});
-    add_assigned<am97::figure8, queue_places>(all, "figure 8");
-    add_assigned<am97::figure8, large_queue_places>(all, "figure 8");
+    add_assigned<am97::figure8, queue_capacity>(all, "figure 8");
+    add_assigned<am97::figure8, large_queue_capacity>(all, "figure 8");
   }
   if (request.peers) {
     all.push_back({{"mutex", "std::mutex", 0, 0, {}}, [](int) -> std::unique_ptr<shared_queue> {

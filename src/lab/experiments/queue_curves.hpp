@@ -34,10 +34,10 @@ constexpr long native_operations(queue_figure f) { return 100L * setting_of(f).o
 /// The k of the curves of the paper's own method.
 inline constexpr int queue_resilience[] = {1, 2, 4, 8, 16};
 
-/// How many places the queue has, and how many where copying is to cost more: it is half full, so sixteen times as much
+/// The capacity of the queue, and that where copying is to cost more: it is half full, so sixteen times as much
 /// is copied.
-inline constexpr int queue_places = 16;
-inline constexpr int large_queue_places = 256;
+inline constexpr int queue_capacity = 16;
+inline constexpr int large_queue_capacity = 256;
 
 /// One measurement.
 struct queue_point {

@@ -182,7 +182,7 @@ void copying_matters(const queue_curves& all, const queue_curves* other, queue_o
   if (!small || !large) return;
   o.holds = *large < *small ? answer::yes : answer::no;
   o.evidence = fmt::format("k = 1 takes {:.2f} times as long as the best larger k with {} places, {:.2f} times with {}",
-                           *small, queue_places, *large, large_queue_places);
+                           *small, queue_capacity, *large, large_queue_capacity);
   if (other == nullptr) return;
   const auto here = without_copies(all.curves, counts_in(all.curves)),
              there = without_copies(other->curves, counts_in(other->curves));
@@ -226,7 +226,7 @@ std::vector<queue_observation> observe(const queue_curves& all, const queue_curv
        "copying costs move the balance",
        fmt::format("k = 1, which copies nothing, does better beside the best larger k with a queue of {} places than "
                    "with one of {}",
-                   large_queue_places, queue_places),
+                   large_queue_capacity, queue_capacity),
        {},
        {}}};
   for (queue_observation& one : o) one.evidence = "not measured";
@@ -263,9 +263,9 @@ nlohmann::json to_json(const std::vector<queue_curve>& all) {
 nlohmann::json to_json(const queue_curves& all) {
   return {{"experiment", setting_of(all.figure).name},
           {"processors", all.processors},
-          {"places", queue_places},
+          {"places", queue_capacity},
           {"curves", to_json(all.curves)},
-          {"large_queue", {{"places", large_queue_places}, {"curves", to_json(all.large)}}}};
+          {"large_queue", {{"places", large_queue_capacity}, {"curves", to_json(all.large)}}}};
 }
 
 nlohmann::json to_json(const std::vector<queue_observation>& observations) {

@@ -9,9 +9,9 @@ namespace kgate::lab {
 
 /// Half full, so that operations find something to do in either direction.
 template <class Queue>
-Queue half_full(int places) {
+Queue half_full(int capacity) {
   Queue q;
-  for (std::int64_t i = 0; i < places / 2; ++i) q.apply(Queue::insert(i * 16'000 / places));
+  for (std::int64_t i = 0; i < capacity / 2; ++i) q.apply(Queue::insert(i * 16'000 / capacity));
   return q;
 }
 

@@ -30,9 +30,9 @@ namespace kgate::lab {
 namespace {
 
 using machine = timed_machine;
-template <int places>
-using queue_of = priority_queue<std::int64_t, places>;
-using queue = queue_of<queue_places>;
+template <int capacity>
+using queue_of = priority_queue<std::int64_t, capacity>;
+using queue = queue_of<queue_capacity>;
 using Process = machine::Process;
 
 class shared_queue {
@@ -106,7 +106,7 @@ class heap_in_place {
 
 class locked_queue final : public shared_queue {
  public:
-  locked_queue(multiprocessor& on, int P) : lock_(on, P, 1), object_(on, 1, half_full<queue>(queue_places)) {}
+  locked_queue(multiprocessor& on, int P) : lock_(on, P, 1), object_(on, 1, half_full<queue>(queue_capacity)) {}
   void apply(Process& p, const queue::operation& op) override {
     nothing_private mine;
     lock_.acquire(p, mine);
@@ -121,44 +121,44 @@ class locked_queue final : public shared_queue {
 
 class herlihy_queue final : public shared_queue {
  public:
-  herlihy_queue(multiprocessor& on, int N) : object_(on, N, half_full<queue>(queue_places)) {}
+  herlihy_queue(multiprocessor& on, int N) : object_(on, N, half_full<queue>(queue_capacity)) {}
   void apply(Process& p, const queue::operation& op) override { object_.apply(p, p.number(), op); }
 
  private:
   herlihy93<machine, queue> object_;
 };
 
-template <int places, template <class, class> class Object, class Exclusion>
+template <int capacity, template <class, class> class Object, class Exclusion>
 class assigned_queue final : public shared_queue {
  public:
-  assigned_queue(multiprocessor& on, int P, int k) : object_(on, P, k, half_full<queue_of<places>>(places)) {}
+  assigned_queue(multiprocessor& on, int P, int k) : object_(on, P, k, half_full<queue_of<capacity>>(capacity)) {}
   void apply(Process& p, const queue::operation& op) override {
-    typename queue_of<places>::operation same;  // a type of each size of queue, with the same fields
+    typename queue_of<capacity>::operation same;  // a type of each size of queue, with the same fields
     same.what = static_cast<decltype(same.what)>(op.what);
     same.value = op.value;
     object_.apply(p, same);
   }
 
  private:
-  assigned<machine, Object<machine, queue_of<places>>, am97::names<machine, Exclusion>, queue_of<places>> object_;
+  assigned<machine, Object<machine, queue_of<capacity>>, am97::names<machine, Exclusion>, queue_of<capacity>> object_;
 };
 
 template <class M, class T>
 using copied = herlihy93<M, T>;
 
-template <template <class> class Block, int places>
+template <template <class> class Block, int capacity>
 std::unique_ptr<shared_queue> make_assigned(multiprocessor& on, int P, const queue_contender& what) {
   using nested = am97::fastpath_nested<machine, Block>;
-  if (what.k == 1) return std::make_unique<assigned_queue<places, heap_in_place, nested>>(on, P, what.k);
+  if (what.k == 1) return std::make_unique<assigned_queue<capacity, heap_in_place, nested>>(on, P, what.k);
   if (what.tree)
-    return std::make_unique<assigned_queue<places, copied, am97::fastpath_tree<machine, Block>>>(on, P, what.k);
-  return std::make_unique<assigned_queue<places, copied, nested>>(on, P, what.k);
+    return std::make_unique<assigned_queue<capacity, copied, am97::fastpath_tree<machine, Block>>>(on, P, what.k);
+  return std::make_unique<assigned_queue<capacity, copied, nested>>(on, P, what.k);
 }
 
 template <template <class> class Block>
 std::unique_ptr<shared_queue> make_assigned(multiprocessor& on, const simulated_run& run) {
-  return run.large ? make_assigned<Block, large_queue_places>(on, run.processes, run.what)
-                   : make_assigned<Block, queue_places>(on, run.processes, run.what);
+  return run.large ? make_assigned<Block, large_queue_capacity>(on, run.processes, run.what)
+                   : make_assigned<Block, queue_capacity>(on, run.processes, run.what);
 }
 
 std::unique_ptr<shared_queue> make(multiprocessor& on, const simulated_run& run) {
@@ -288,11 +288,11 @@ queue_curves run_simulated_queue(const simulated_queue_request& request) {
   const std::vector<queue_contender> all =
       request.contenders.empty() ? contenders_of(request.figure) : request.contenders;
   run_list runs(request);
-  struct place {
+  struct curve_position {
     std::size_t curve;
     int processes;
   };
-  std::vector<place> places;  // of each run
+  std::vector<curve_position> positions;  // of each run
   for (const bool large : {false, true}) {
     std::vector<queue_curve>& curves = large ? result.large : result.curves;
     for (const queue_contender& what : all) {
@@ -314,7 +314,7 @@ queue_curves run_simulated_queue(const simulated_queue_request& request) {
                     .seed = request.seed + static_cast<std::uint64_t>(repetition),
                     .large = large},
                    fmt::format("{}, {} processes{}", curves.back().name, P, large ? ", large queue" : ""));
-          places.push_back({curves.size() - 1, P});
+          positions.push_back({curves.size() - 1, P});
         }
       }
     }
@@ -322,8 +322,8 @@ queue_curves run_simulated_queue(const simulated_queue_request& request) {
   const auto outcomes = runs.outcomes();
   for (std::size_t i = 0; i < outcomes.size(); ++i)
     if (outcomes[i])
-      (runs.of(i).large ? result.large : result.curves)[places[i].curve].points.push_back(
-          {.processes = places[i].processes,
+      (runs.of(i).large ? result.large : result.curves)[positions[i].curve].points.push_back(
+          {.processes = positions[i].processes,
            .operations = operations,
            .done = operations,
            .seconds = outcomes[i]->seconds});

@@ -13,7 +13,7 @@ namespace {
 /// and 2k more: two rounds. Four are far enough.
 ticket_rule choi(int N, int k, choi11::reading how) {
   const auto slots = static_cast<std::uint64_t>(choi11::blocks(N, k, how)) * static_cast<std::uint64_t>(k);
-  return {.variables = {"Entry", "Exit"}, .no_tickets = {}, .window = 4 * slots, .places = slots, .rounds = {"A"}};
+  return {.variables = {"Entry", "Exit"}, .no_tickets = {}, .window = 4 * slots, .array_size = slots, .rounds = {"A"}};
 }
 
 }  // namespace

@@ -45,12 +45,12 @@ multiprocessor::line multiprocessor::data_line(process_id home) {
   return static_cast<line>(lines_.size() - 1);
 }
 
-copy multiprocessor::copy_of(int processor, const place& at, const std::uint64_t* copies) const {
+copy multiprocessor::copy_of(int processor, const line_state& at, const std::uint64_t* copies) const {
   if (at.owner == processor) return copy::exclusive;
   return (copies[processor / 64] >> (processor % 64) & 1) != 0 ? copy::shared : copy::none;
 }
 
-void multiprocessor::take_copy(int processor, place& at, std::uint64_t* copies, access_kind kind) const {
+void multiprocessor::take_copy(int processor, line_state& at, std::uint64_t* copies, access_kind kind) const {
   if (rules_.effective(kind) == access_kind::write) {
     if (at.shared) std::fill(copies, copies + copy_words_, 0);
     at.owner = static_cast<std::int16_t>(processor);
@@ -64,7 +64,7 @@ void multiprocessor::take_copy(int processor, place& at, std::uint64_t* copies, 
 void multiprocessor::access(int process, line where, access_kind kind, bool rmw) {
   at_its_time(process);
   processor_state& c = *running_;
-  place& at = lines_[where];
+  line_state& at = lines_[where];
   const bool caches = copy_words_ > 0;
   std::uint64_t* const copies = caches ? &copies_[where * copy_words_] : nullptr;
   c.time += costs_.step;
@@ -163,12 +163,12 @@ void multiprocessor::run(const std::function<void(int)>& body) {
   }
   while (done_ < processes_.size() && !stopped_) {
     if (events_.empty()) throw std::logic_error("the processes that are left wait for ever");
-    look_at(processors_[static_cast<std::size_t>(events_.processor())], events_.time(), events_.next_of_others());
+    handle_event(processors_[static_cast<std::size_t>(events_.processor())], events_.time(), events_.next_of_others());
   }
   for (process_state& p : processes_) p.fiber.reset();  // of a run that was stopped: while what they use is there
 }
 
-void multiprocessor::look_at(processor_state& c, nanoseconds now, nanoseconds others) {
+void multiprocessor::handle_event(processor_state& c, nanoseconds now, nanoseconds others) {
   c.time = std::max(c.time, now);
   process_state& p = current(c);
   if (p.waits || quantum_over(c)) {

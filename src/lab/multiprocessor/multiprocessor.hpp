@@ -27,7 +27,7 @@ namespace kgate::lab {
 
 class multiprocessor {
  public:
-  /// The place of a variable: what a cache fetches together.
+  /// Where a variable is: what a cache fetches together.
   using line = std::uint32_t;
 
   multiprocessor(const machine_costs& costs, int processors, int processes, std::uint64_t seed);
@@ -70,7 +70,7 @@ class multiprocessor {
   const totals& so_far() const { return totals_; }
 
  private:
-  struct place {
+  struct line_state {
     std::uint16_t module = 0;
     std::int16_t owner = -1;  ///< the processor whose copy is exclusive
     bool shared = false;      ///< some processor may have a copy
@@ -92,8 +92,8 @@ class multiprocessor {
     int number = 0;
   };
 
-  copy copy_of(int processor, const place& at, const std::uint64_t* copies) const;
-  void take_copy(int processor, place& at, std::uint64_t* copies, access_kind kind) const;
+  copy copy_of(int processor, const line_state& at, const std::uint64_t* copies) const;
+  void take_copy(int processor, line_state& at, std::uint64_t* copies, access_kind kind) const;
   nanoseconds turn() const { return costs_.quantum + costs_.context_switch; }
   /// When the turn of whoever runs there is over.
   nanoseconds turn_over(const processor_state& c) const {
@@ -103,14 +103,14 @@ class multiprocessor {
   void wake(line where);
   void rotate(processor_state& c);
   void plan(const processor_state& c);
-  void look_at(processor_state& c, nanoseconds now, nanoseconds others);
+  void handle_event(processor_state& c, nanoseconds now, nanoseconds others);
   process_state& current(const processor_state& c) { return processes_[static_cast<std::size_t>(c.ring[c.at])]; }
 
   machine_costs costs_;
   cost_model rules_;
   std::size_t copy_words_;
   std::mt19937_64 random_;
-  std::vector<place> lines_;
+  std::vector<line_state> lines_;
   std::vector<std::uint64_t> copies_;
   int data_in_line_ = 0;
   std::vector<nanoseconds> module_free_;

@@ -203,8 +203,8 @@ class longest_paths {
 };
 
 /// Looks at the passages of one process. False if a limit was hit.
-bool look_at(program& p, const cost_model& cost, int me, int contention, const run_limits& limits, watch& w,
-             rmr_result& best) {
+bool search_passages(program& p, const cost_model& cost, int me, int contention, const run_limits& limits, watch& w,
+                     rmr_result& best) {
   explore_options options;
   options.contention = contention;
   options.find_exclusion = options.find_names = false;
@@ -263,7 +263,7 @@ rmr_result worst_rmr(program& p, const cost_model& cost, int contention, const r
     for (int q = 0; q < p.N(); ++q) all.push_back(q);
   for (const int me : all) {
     try {
-      best.complete = look_at(p, cost, me, contention, limits, w, best);
+      best.complete = search_passages(p, cost, me, contention, limits, w, best);
     } catch (const std::bad_alloc&) {
       best.complete = false;
       best.why = "memory limit reached";

@@ -94,7 +94,7 @@ struct machine {
     }
     T read(Process& p) {
       p.arrive(step_kind::read);
-      return look(p);
+      return read_value(p);
     }
     void write(Process& p, T value) {
       p.arrive(step_kind::write);
@@ -135,7 +135,7 @@ struct machine {
       const auto holds = [&] { return until(T{value_}); };
       for (;;) {
         p.arrive_waiting(holds);
-        const T seen = look(p);
+        const T seen = read_value(p);
         if (until(T{seen})) return seen;
       }
     }
@@ -143,7 +143,7 @@ struct machine {
    private:
     friend struct machine;
 
-    T look(Process& p) {
+    T read_value(Process& p) {
       p.pay(p.shared_->read(*this, p.id()));
       return value_;
     }
@@ -162,7 +162,7 @@ struct machine {
     for (;;) {
       p.arrive_waiting(holds);
       for (std::size_t i = 0; i < count; ++i)
-        if (until(i, at(i).look(p))) return i;
+        if (until(i, at(i).read_value(p))) return i;
     }
   }
 };

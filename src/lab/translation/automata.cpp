@@ -146,7 +146,7 @@ class translation {
   void name_variables() {
     std::map<std::string, std::vector<int>> families;
     for (int v = 0; v < from_.variables(); ++v) families[family(v)].push_back(v);
-    places_of_.resize(static_cast<std::size_t>(from_.variables()));
+    translated_.resize(static_cast<std::size_t>(from_.variables()));
     std::set<std::string> used(reserved.begin(), reserved.end());
     for (int v = 0; v < from_.variables(); ++v) {
       const std::vector<int>& all = families[family(v)];
@@ -160,7 +160,7 @@ class translation {
       const int index = static_cast<int>(made_.variables.size()) - 1;
       for (const int member : array ? all : std::vector<int>{v}) {
         numbers_[static_cast<std::size_t>(member)].describe(one);
-        places_of_[static_cast<std::size_t>(member)] = {index, array ? home(member) : -1};
+        translated_[static_cast<std::size_t>(member)] = {index, array ? home(member) : -1};
       }
     }
   }
@@ -200,23 +200,23 @@ class translation {
     number_of_.clear();
     names_.clear();
     std::vector<local_id> order;
-    const auto place = [&](local_id s) {
+    const auto number = [&](local_id s) {
       const auto [at, fresh] = number_of_.try_emplace(s, static_cast<int>(order.size()));
       if (fresh) order.push_back(s);
       return at->second;
     };
-    place(0);
-    for (std::size_t i = 0; i < order.size(); ++i) group.places.push_back(place_of(p, order[i], place));
-    if (!made_.groups.empty() && made_.groups.back().places == group.places)
+    number(0);
+    for (std::size_t i = 0; i < order.size(); ++i) group.locations.push_back(location_of(p, order[i], number));
+    if (!made_.groups.empty() && made_.groups.back().locations == group.locations)
       made_.groups.back().last = p;
     else
       made_.groups.push_back(std::move(group));
   }
 
-  template <class Place>
-  automaton_place place_of(int p, local_id s, Place&& number) {
+  template <class Number>
+  automaton_location location_of(int p, local_id s, Number&& number) {
     const local_state& here = from_.local(p, s);
-    automaton_place made;
+    automaton_location made;
     made.label = here.label;
     made.name = "at_" + identifier(here.label);
     if (const int twin = ++names_[made.name]; twin > 1) made.name += "_" + std::to_string(twin);
@@ -228,7 +228,7 @@ class translation {
       return made;
     }
     if (here.variable >= 0) {
-      const auto [variable, element] = places_of_[static_cast<std::size_t>(here.variable)];
+      const auto [variable, element] = translated_[static_cast<std::size_t>(here.variable)];
       made.variable = variable;
       made.element = element == p ? own_element : element;
     }
@@ -236,8 +236,8 @@ class translation {
     return made;
   }
 
-  template <class Place>
-  void add_moves(automaton_place& made, int p, local_id s, Place&& number) {
+  template <class Number>
+  void add_moves(automaton_location& made, int p, local_id s, Number&& number) {
     const local_state& here = from_.local(p, s);
     const value_numbers* values = here.variable >= 0 ? &numbers_[static_cast<std::size_t>(here.variable)] : nullptr;
     const auto seen_as = [&](code c) { return values == nullptr ? value_term{} : values->term(c, p); };
@@ -263,8 +263,8 @@ class translation {
     add_free_reads(made, p, s);
   }
 
-  template <class Place>
-  automaton_move move_of(const local_state& here, int p, const known_step& one, Place&& number) const {
+  template <class Number>
+  automaton_move move_of(const local_state& here, int p, const known_step& one, Number&& number) const {
     automaton_move move;
     if (one.does.writes) {
       const value_numbers& values = numbers_[static_cast<std::size_t>(here.variable)];
@@ -284,7 +284,7 @@ class translation {
   }
 
   /// A read of a safe register during a write, and a free choice: any value of the domain, each a step of its own.
-  void add_free_reads(automaton_place& made, int p, local_id s) const {
+  void add_free_reads(automaton_location& made, int p, local_id s) const {
     const local_state& here = from_.local(p, s);
     if (here.op != operation::read || !from_.variable(here.variable).safe()) return;
     const shared_variable& v = from_.variable(here.variable);
@@ -320,7 +320,7 @@ class translation {
   const program& from_;
   translated_program made_;
   std::vector<value_numbers> numbers_;
-  std::vector<std::pair<int, int>> places_of_;  // of each variable: the translated one and the element
+  std::vector<std::pair<int, int>> translated_;  // of each variable: the translated one and the element
   std::vector<std::vector<known_step>> steps_;
   std::map<local_id, int> number_of_;
   std::map<std::string, int> names_;

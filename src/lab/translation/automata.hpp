@@ -4,7 +4,7 @@
 /// The automata of an explored program, named and numbered so that other model checkers can be given them: what
 /// promela.cpp and tla.cpp write down.
 ///
-/// A place is a local state, a move what the process does there on some observed values. Nothing is modelled by hand:
+/// A location is a local state, a move what a process does there on some observed values. Nothing is modelled by hand:
 /// the moves are those that the exploration used, so a reader of the text sees the algorithm that was checked.
 
 #include <string>
@@ -34,14 +34,14 @@ struct automaton_move {
   guard when;
   effect does = effect::none;
   value_term value;  ///< what is written, or added
-  int next = 0;      ///< a place
+  int next = 0;      ///< a location
   bool enters = false;
   bool leaves = false;
   std::string remark;  ///< which value is read, if that is a free choice
   friend bool operator==(const automaton_move&, const automaton_move&) = default;
 };
 
-struct automaton_place {
+struct automaton_location {
   std::string name;   ///< an identifier made of the paper's label
   std::string label;  ///< the paper's
   operation op = operation::none;
@@ -51,7 +51,7 @@ struct automaton_place {
   bool done = false;
   bool waits = false;  ///< some observed values block
   std::vector<automaton_move> moves;
-  friend bool operator==(const automaton_place&, const automaton_place&) = default;
+  friend bool operator==(const automaton_location&, const automaton_location&) = default;
 };
 inline constexpr int own_element = -2;
 
@@ -59,7 +59,7 @@ inline constexpr int own_element = -2;
 struct automaton_group {
   int first = 0;
   int last = 0;
-  std::vector<automaton_place> places;  ///< the first is where a process begins
+  std::vector<automaton_location> locations;  ///< the first is where a process begins
 };
 
 /// A variable, or an array of one variable for each process.

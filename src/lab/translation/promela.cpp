@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The automata as Promela: a proctype for each kind of process, a label for each place, one d_step for each move.
+// The automata as Promela: a proctype for each kind of process, a label for each location, one d_step for each move.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,7 +23,7 @@ std::string value_text(const translated_variable& v, const value_term& value) {
   return std::to_string(value.number);
 }
 
-std::string place_text(const translated_program& p, const automaton_place& at) {
+std::string variable_text(const translated_program& p, const automaton_location& at) {
   if (at.variable < 0) return "";
   const translated_variable& v = p.variables[static_cast<std::size_t>(at.variable)];
   if (!v.array) return v.name;
@@ -48,11 +48,11 @@ std::string guard_text(const translated_variable& v, const std::string& name, co
   return "";
 }
 
-std::string move_text(const translated_program& p, const automaton_group& of, const automaton_place& at,
+std::string move_text(const translated_program& p, const automaton_group& of, const automaton_location& at,
                       const automaton_move& move) {
   static const translated_variable none;
   const translated_variable& v = at.variable < 0 ? none : p.variables[static_cast<std::size_t>(at.variable)];
-  const std::string name = place_text(p, at);
+  const std::string name = variable_text(p, at);
   const std::string when = guard_text(v, name, move.when);
   std::vector<std::string> effects;
   if (move.does == automaton_move::effect::set)
@@ -62,7 +62,7 @@ std::string move_text(const translated_program& p, const automaton_group& of, co
         fmt::format("{0} = {0} {1} {2}", name, move.value.number < 0 ? '-' : '+', std::abs(move.value.number)));
   if (move.enters) effects.emplace_back("enter()");
   if (move.leaves) effects.emplace_back("inside--");
-  const std::string& next = of.places[static_cast<std::size_t>(move.next)].name;
+  const std::string& next = of.locations[static_cast<std::size_t>(move.next)].name;
   const std::string remark = move.remark.empty() ? "" : fmt::format(" /* {} */", move.remark);
   if (effects.empty()) return fmt::format("  :: {} -> goto {}{}\n", when.empty() ? "true" : when, next, remark);
   return fmt::format("  :: d_step {{ {}{} }} goto {}{}\n", when.empty() ? "" : when + " -> ", fmt::join(effects, "; "),
@@ -75,7 +75,7 @@ std::string group_text(const translated_program& p, const automaton_group& of) {
   std::string text =
       fmt::format("\n/* {} */\nactive [{}] proctype {}() {{\n",
                   count == 1 ? fmt::format("p{}", of.first) : fmt::format("p{} to p{}", of.first, of.last), count, who);
-  for (const automaton_place& at : of.places) {
+  for (const automaton_location& at : of.locations) {
     if (at.done) {
       text += fmt::format("{}: /* all passages made */\n  false;\n", at.name);
       continue;

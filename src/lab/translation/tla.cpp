@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The automata as a TLA+ module: an action for each place.
+// The automata as a TLA+ module: an action for each location.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,7 +16,7 @@ std::string value_text(const translated_variable& v, const value_term& value) {
   return std::to_string(value.number);
 }
 
-std::string place_text(const translated_variable& v, const automaton_place& at) {
+std::string variable_text(const translated_variable& v, const automaton_location& at) {
   if (!v.array) return v.name;
   return at.element == own_element ? v.name + "[me]" : fmt::format("{}[{}]", v.name, at.element);
 }
@@ -44,13 +44,13 @@ std::string group_suffix(const translated_program& p, const automaton_group& of)
 }
 
 /// The conjuncts of one move.
-std::vector<std::string> move_lines(const translated_program& p, const automaton_group& of, const automaton_place& at,
-                                    const automaton_move& move) {
+std::vector<std::string> move_lines(const translated_program& p, const automaton_group& of,
+                                    const automaton_location& at, const automaton_move& move) {
   std::vector<std::string> lines;
   int written = -1;
   if (at.variable >= 0) {
     const translated_variable& v = p.variables[static_cast<std::size_t>(at.variable)];
-    const std::string name = place_text(v, at);
+    const std::string name = variable_text(v, at);
     if (const std::string when = guard_text(v, name, move.when); !when.empty()) lines.push_back(when);
     if (move.does != automaton_move::effect::none) {
       written = at.variable;
@@ -62,7 +62,8 @@ std::vector<std::string> move_lines(const translated_program& p, const automaton
                               : fmt::format("{}' = {}", v.name, value));
     }
   }
-  lines.push_back(fmt::format("pc' = [pc EXCEPT ![me] = \"{}\"]", of.places[static_cast<std::size_t>(move.next)].name));
+  lines.push_back(
+      fmt::format("pc' = [pc EXCEPT ![me] = \"{}\"]", of.locations[static_cast<std::size_t>(move.next)].name));
   std::vector<std::string> same;
   for (std::size_t v = 0; v < p.variables.size(); ++v)
     if (static_cast<int>(v) != written) same.push_back(p.variables[v].name);
@@ -71,7 +72,7 @@ std::vector<std::string> move_lines(const translated_program& p, const automaton
   return lines;
 }
 
-std::string action_text(const translated_program& p, const automaton_group& of, const automaton_place& at) {
+std::string action_text(const translated_program& p, const automaton_group& of, const automaton_location& at) {
   const std::string variable =
       at.variable < 0 ? "" : " " + p.variables[static_cast<std::size_t>(at.variable)].paper_name;
   std::string text = fmt::format("\\* {}: {}{}; {}\n{}{}(me) ==\n  /\\ pc[me] = \"{}\"\n", at.label, to_string(at.op),
@@ -87,17 +88,17 @@ std::string action_text(const translated_program& p, const automaton_group& of, 
 
 std::string step_text(const translated_program& p, const automaton_group& of) {
   std::string text = fmt::format("Step{}(me) ==\n", group_suffix(p, of));
-  for (const automaton_place& at : of.places)
+  for (const automaton_location& at : of.locations)
     if (!at.done) text += fmt::format("  \\/ {}{}(me)\n", at.name, group_suffix(p, of));
   return text + "\n";
 }
 
-/// p \in first..last /\ pc[p] \in {"L7", ...}, for the places in a region.
+/// p \in first..last /\ pc[p] \in {"L7", ...}, for the locations in a region.
 std::string region_text(const translated_program& p, region where, const char* name) {
   std::string text = fmt::format("{}(p) ==\n", name);
   for (const automaton_group& of : p.groups) {
     std::vector<std::string> names;
-    for (const automaton_place& at : of.places)
+    for (const automaton_location& at : of.locations)
       if (at.where == where) names.push_back(fmt::format("\"{}\"", at.name));
     text +=
         fmt::format("  \\/ /\\ p \\in {}..{}\n     /\\ pc[p] \\in {{{}}}\n", of.first, of.last, fmt::join(names, ", "));
@@ -112,16 +113,16 @@ std::string init_text(const translated_program& p) {
     text += v.array ? fmt::format("  /\\ {} = [p \\in Processes |-> {}]\n", v.name, value)
                     : fmt::format("  /\\ {} = {}\n", v.name, value);
   }
-  // Every automaton begins at its first place, whose name is made of the first label of the text.
+  // Every automaton begins at its first location, whose name is made of the first label of the text.
   text += "  /\\ pc = [p \\in Processes |-> ";
-  const std::string& name = p.groups[0].places[0].name;
+  const std::string& name = p.groups[0].locations[0].name;
   bool alike = true;
-  for (const automaton_group& of : p.groups) alike = alike && of.places[0].name == name;
+  for (const automaton_group& of : p.groups) alike = alike && of.locations[0].name == name;
   if (alike) return text + fmt::format("\"{}\"]\n\n", name);
   text += "CASE ";
   for (const automaton_group& of : p.groups)
     text += fmt::format("{}p \\in {}..{} -> \"{}\"", &of == p.groups.data() ? "" : " [] ", of.first, of.last,
-                        of.places[0].name);
+                        of.locations[0].name);
   return text + "]\n\n";
 }
 
@@ -159,7 +160,7 @@ std::string tla_text(const translated_program& p) {
   text += init_text(p);
   std::string next = "Next ==\n", fair = "Fair ==\n";
   for (const automaton_group& of : p.groups) {
-    for (const automaton_place& at : of.places)
+    for (const automaton_location& at : of.locations)
       if (!at.done) text += action_text(p, of, at);
     text += step_text(p, of);
     next += fmt::format("  \\/ \\E p \\in {}..{} : Step{}(p)\n", of.first, of.last, group_suffix(p, of));

@@ -80,7 +80,7 @@ bool lets_in_a_fourth() {
   for (int inside = 0; inside < k; ++inside) enter(run, inside);
   return gets_inside(run, 3);
 }
-TEST(choi11_bounded, slots_that_lag_come_to_look_let_in) {
+TEST(choi11_bounded, slots_that_lag_come_to_seem_let_in) {
   EXPECT_FALSE((lets_in_a_fourth<reading{.window = 1}>()));
   EXPECT_TRUE((lets_in_a_fourth<reading{.window = 1, .rounds = 4}>()));
 }

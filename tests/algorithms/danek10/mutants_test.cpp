@@ -11,7 +11,7 @@
 #include "mutants/no_doorway.hpp"
 #include "mutants/no_increment.hpp"
 #include "mutants/one_announcement.hpp"
-#include "mutants/one_look.hpp"
+#include "mutants/one_read.hpp"
 #include "mutants/ties_pass.hpp"
 #include "mutants/ties_wait.hpp"
 #include "mutants/wrapping_tickets.hpp"
@@ -84,8 +84,8 @@ TEST(danek10_mutants, nonatomic_line_44_dropped_goes_unnoticed) {
   program p(make_model<danek10::nonatomic<machine>>(2, 1, small.registers()), 2, 1, options_of(small));
   decide(small, p, {"k-exclusion", "starvation-free", "k-fcfs", "fife"}, verdict::holds);
 }
-TEST(danek10_mutants, nonatomic_one_look_is_not_enough) {
-  caught<danek10::one_look::nonatomic<machine>>({"", 2, 1, 1, true}, "k-exclusion");
+TEST(danek10_mutants, nonatomic_one_read_is_not_enough) {
+  caught<danek10::one_read::nonatomic<machine>>({"", 2, 1, 1, true}, "k-exclusion");
 }
 TEST(danek10_mutants, nonatomic_looks_in_the_order_of_the_writes) {
   caught<danek10::looks_in_write_order::nonatomic<machine>>({"", 2, 1, 1, true}, "k-exclusion");

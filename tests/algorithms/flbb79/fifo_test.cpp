@@ -71,8 +71,8 @@ void walk(int N, int l, int k, unsigned seed, bool crash) {
       ++entries;
       ASSERT_FALSE(helps) << "R4";
       // All before it that are still waiting are enabled, so it is one of the first l in line.
-      const auto place = std::find(line_up.begin(), line_up.end(), p) - line_up.begin();
-      ASSERT_LT(place, l) << "FIFO enabling";
+      const auto position = std::find(line_up.begin(), line_up.end(), p) - line_up.begin();
+      ASSERT_LT(position, l) << "FIFO enabling";
     }
     ASSERT_EQ(system.active(v, x),
               std::count_if(w.begin(), w.end(), [](const fifo_worker& each) { return each.where == region::entry; }))

@@ -64,8 +64,8 @@ class numbering {
 /// the supervisor. The first is that of the buckets, or of a mutant of them.
 template <class Value>
 requires requires(const Value& v) { v.move; }
-int asked_of_workers(const Value& v) { return v.move; }
-inline int asked_of_workers(const fifo_value& v) {
+int requests_to_workers(const Value& v) { return v.move; }
+inline int requests_to_workers(const fifo_value& v) {
   return static_cast<int>(std::count_if(v.talk.begin(), v.talk.end(), [](line at) {
     return at == line::call || at == line::want || at == line::down0 || at == line::down1 || at == line::cancel;
   }));
@@ -118,7 +118,7 @@ class simulation_search {
   struct process {
     Local me;
     std::uint8_t passages = 0;
-    std::uint8_t place = 0;  ///< among those that try and are not enabled, by arrival from 1; 0: none, or not asked for
+    std::uint8_t position = 0;  ///< among those that try and are not enabled, by arrival from 1; 0: none, or not wanted
   };
   struct state {
     std::uint32_t v;
@@ -162,20 +162,20 @@ class simulation_search {
       account_.next_states = std::max(account_.next_states, note(next, x, then));
     }
   }
-  /// Keeps s if it is new: an open hash table of places in the queue.
+  /// Keeps s if it is new: an open hash table of positions in the queue.
   void add(state s) {
     std::sort(s.local.begin(), s.local.end());
     if (2 * queue_.size() >= met_.size()) {
       met_.assign(std::max<std::size_t>(1 << 16, 2 * met_.size()), unused);
-      for (std::size_t i = 0; i < queue_.size(); ++i) met_[place_of(queue_[i])] = static_cast<std::uint32_t>(i);
+      for (std::size_t i = 0; i < queue_.size(); ++i) met_[slot_of(queue_[i])] = static_cast<std::uint32_t>(i);
     }
-    std::uint32_t& place = met_[place_of(s)];
-    if (place != unused) return;
-    place = static_cast<std::uint32_t>(queue_.size());
+    std::uint32_t& position = met_[slot_of(s)];
+    if (position != unused) return;
+    position = static_cast<std::uint32_t>(queue_.size());
     queue_.push_back(s);
   }
   /// Where s is in the table, or would be.
-  std::size_t place_of(const state& s) const {
+  std::size_t slot_of(const state& s) const {
     std::size_t at = hash_of(s) & (met_.size() - 1);
     while (met_[at] != unused && !(queue_[met_[at]] == s)) at = (at + 1) & (met_.size() - 1);
     return at;
@@ -195,7 +195,7 @@ class simulation_search {
 
   void visit(const state s) {
     const shared v = shared_[s.v];
-    look(v, s);
+    check_state(v, s);
     std::size_t trying = 0, vain = 0;
     for (std::size_t p = 0; p < N && account_.wrong.empty(); ++p) {
       if (p > 0 && s.local[p] == s.local[p - 1]) {  // alike: the same step
@@ -257,21 +257,21 @@ class simulation_search {
     rule_.system().work(value, w);
     return System::where(w) == region::critical;
   }
-  /// C5' over one step of process p, and the places after it.
+  /// C5' over one step of process p, and the positions after it.
   void order(const shared& v, const shared& after, state& next, std::size_t p, bool arrives) {
     std::array<process, N> all;
     std::uint8_t last = 0, served = 0;
     for (std::size_t q = 0; q < N; ++q) {
       all[q] = locals_[next.local[q]];
-      last = std::max(last, all[q].place);
+      last = std::max(last, all[q].position);
       if (q != p) expect(!able(v, all[q]) || able(after, all[q]), "C5': enabled no longer");
     }
-    if (arrives && System::where(all[p].me.w) == region::entry) all[p].place = static_cast<std::uint8_t>(last + 1);
-    for (const process& one : all) served += one.place > 0 && able(after, one);
+    if (arrives && System::where(all[p].me.w) == region::entry) all[p].position = static_cast<std::uint8_t>(last + 1);
+    for (const process& one : all) served += one.position > 0 && able(after, one);
     for (process& one : all) {
-      if (one.place == 0) continue;
-      expect(able(after, one) == (one.place <= served), "C5': enabled out of turn");
-      one.place = one.place <= served ? 0 : static_cast<std::uint8_t>(one.place - served);
+      if (one.position == 0) continue;
+      expect(able(after, one) == (one.position <= served), "C5': enabled out of turn");
+      one.position = one.position <= served ? 0 : static_cast<std::uint8_t>(one.position - served);
     }
     for (std::size_t q = 0; q < N; ++q) next.local[q] = locals_.of(all[q]);
   }
@@ -299,7 +299,7 @@ class simulation_search {
     account_.lonely_releases += !dead && !(previous && !before.me.prevhelper);
   }
 
-  void look(const shared& v, const state& s) {
+  void check_state(const shared& v, const state& s) {
     const System& system = rule_.system();
     int inside = 0, trying = 0, helpers = 0, holders = 0;
     bool quitter_holds = false;
@@ -363,7 +363,7 @@ class simulation_search {
       for (std::size_t t = 0; t < slots_max; ++t)
         messages += v.V.ch[slot(me)][t] == channel<Reading::message_bits>::DONE();
     const bool settled = me.prevhelper == (rule_.system().elig(v.V.v, me.w) == eligibility::helper);
-    return std::tuple(-asked_of_workers(v.V.v), rank, messages, settled);
+    return std::tuple(-requests_to_workers(v.V.v), rank, messages, settled);
   }
 
   const int l_, k_;
@@ -373,7 +373,7 @@ class simulation_search {
   numbering<shared> shared_;
   numbering<process> locals_;
   std::deque<state> queue_;         ///< all states met, in the order in which they were
-  std::vector<std::uint32_t> met_;  ///< places in it, by hash
+  std::vector<std::uint32_t> met_;  ///< positions in it, by hash
   std::size_t last_trying_ = 0, last_vain_ = 0;
   account account_;
 };

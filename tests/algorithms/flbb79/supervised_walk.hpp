@@ -75,7 +75,7 @@ class supervised_walk {
         since[p] = -1;
       }
       account_.distributed += V_.loccur == state_location::DIST;
-      look();
+      check_state();
     }
     for (std::size_t p = 0; p < since.size(); ++p)
       if (!crashed_[p] && since[p] >= 0) account_.waited_max = std::max(account_.waited_max, steps - since[p]);
@@ -106,7 +106,7 @@ class supervised_walk {
     if (receiving && me_[p].s != 0 && V_.status[slot(me_[p])] == slot_status::CURRENT) ++account_.handed_over;
   }
 
-  void look() const {
+  void check_state() const {
     const System& system = rule_.system();
     ASSERT_EQ(V_.v, v_) << "S2";
     int inside = 0, trying = 0, helpers = 0, holders = 0;

@@ -70,7 +70,7 @@ TEST(cluster_mutants, a_grant_found_without_its_token) {
 TEST(cluster_mutants, everybody_watches_the_head) {
   caught<detail::cluster::all_watch_head::recipe>({.clients = 3, .k = 1, .acts = 2}, "woke several");
 }
-TEST(cluster_mutants, a_look_without_sync) {
+TEST(cluster_mutants, a_read_without_sync) {
   caught<detail::cluster::no_sync::recipe>({.clients = 2, .k = 1, .acts = 1, .losses = 1}, left_behind);
 }
 TEST(cluster_mutants, the_one_behind_taken_for_the_head) {
@@ -85,10 +85,10 @@ TEST(cluster_mutants, slots_above_a_smaller_size_not_counted) {
                                                   "more than k");
 }
 TEST(cluster_mutants, a_head_that_does_not_see_the_gate_grow) {
-  caught<detail::cluster::old_size::recipe>({.clients = 3, .k = 1, .acts = 1, .among = {act::linger, act::enlarge}},
-                                            "violated");
+  caught<detail::cluster::old_size::recipe>(
+      {.clients = 3, .k = 1, .acts = 1, .among = {act::stay_inside, act::enlarge}}, "violated");
 }
-TEST(cluster_mutants, giving_up_asked_once) {
+TEST(cluster_mutants, giving_up_tried_once) {
   caught<detail::cluster::gives_up_once::recipe>(
       {.clients = 2, .k = 1, .acts = 1, .losses = 1, .among = {act::enter, act::give_up}}, left_behind);
 }

@@ -16,14 +16,14 @@ namespace kgate::lab {
 enum class cluster_act : std::uint8_t {
   enter,
   enter_two,
-  give_up,  ///< enters unless it would have to wait
-  linger,   ///< enters, and stays inside as long as a slot is free that somebody waits for: it must be given away
-  stay,     ///< enters, and stays inside until every waiter that was dismissed has learnt of it
-  enlarge,  ///< sets the size to one more than at first
-  shrink,   ///< sets the size to one
-  pause,    ///< pauses the gate for a while
-  dismiss,  ///< removes the node of the first waiter of another client
-  remove    ///< removes the gate with all that is in it
+  give_up,      ///< enters unless it would have to wait
+  stay_inside,  ///< enters, and stays inside as long as a slot is free that somebody waits for: it must be given away
+  stay,         ///< enters, and stays inside until every waiter that was dismissed has learnt of it
+  enlarge,      ///< sets the size to one more than at first
+  shrink,       ///< sets the size to one
+  pause,        ///< pauses the gate for a while
+  dismiss,      ///< removes the node of the first waiter of another client
+  remove        ///< removes the gate with all that is in it
 };
 
 struct cluster_scripts {
@@ -104,7 +104,7 @@ class scripted_clients {
     const auto mine = recipe.at();
     p.live(at, mine);
     p.enter_critical(inside_name{mine.slots.mask, mine.fence}.packed());
-    if (what == cluster_act::linger)
+    if (what == cluster_act::stay_inside)
       world_.E.await(p["linger"], [](const ensemble& e) {
         return e.waiting() == 0 || e.held() >= e.k || e.paused != 0 || e.removed();
       });

@@ -37,7 +37,7 @@ TEST(cluster_scripts, n3_waiters_dismissed) {
   holds({.clients = 3, .k = 1, .acts = 1, .among = {act::enter, act::stay, act::dismiss}});
 }
 TEST(cluster_scripts, n3_a_free_slot_is_given_away) {
-  holds({.clients = 3, .k = 1, .acts = 1, .among = {act::linger, act::enlarge}});
+  holds({.clients = 3, .k = 1, .acts = 1, .among = {act::stay_inside, act::enlarge}});
 }
 TEST(cluster_scripts, n2_pauses_and_weights) {
   holds({.clients = 2, .k = 2, .acts = 2, .among = {act::enter, act::enter_two, act::give_up, act::pause}});

@@ -252,7 +252,7 @@ TEST_F(bad_file, a_stopped_remover) {
   expect_whole(where, "gate", 2);
 }
 
-TEST(bad_place, file_systems_that_do_not_share) {
+TEST(bad_file_system, file_systems_that_do_not_share) {
   EXPECT_STREQ(detail::gates::unsuitable_filesystem(0x6969), "NFS");
   EXPECT_STREQ(detail::gates::unsuitable_filesystem(0xFF534D42), "SMB");
   EXPECT_STREQ(detail::gates::unsuitable_filesystem(0x65735546), "FUSE");
@@ -302,7 +302,7 @@ int cut_off_to(off_t length, bool guards) {
   });
 }
 
-TEST(cut_off, a_program_that_asked_for_it_gets_an_error) {
+TEST(cut_off, a_program_with_the_guard_gets_an_error) {
   for (const off_t length : {off_t{0}, off_t{4096}}) {
     const int how = cut_off_to(length, true);
     EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << how << " with " << length << " bytes";

@@ -119,11 +119,11 @@ inline void leave_a_corpse(const scratch& where, const char* name, bool inside) 
 
 /// What the victim does that dismisses the only holder.
 inline void dismiss_the_holder(const scratch& where, const char* name) {
-  detail::gates::location place;
-  place.directory = where.path();
+  detail::gates::location here;
+  here.directory = where.path();
   detail::gates::core gate;
   detail::gates::membership mine;
-  if (gate.open(name, 0, place) || gate.join("victim", mine)) std::_Exit(1);
+  if (gate.open(name, 0, here) || gate.join("victim", mine)) std::_Exit(1);
   const detail::gates::snapshot seen = detail::gates::take_snapshot(gate.cells().map());
   mark();
   gate.dismiss(mine, seen.holders.front());
@@ -132,10 +132,10 @@ inline void dismiss_the_holder(const scratch& where, const char* name) {
 
 /// Whether the one that was to be dismissed is still inside. Only looks: nothing that could help anybody.
 inline bool still_inside(const scratch& where, const char* name, const bystander& waiter) {
-  detail::gates::location place;
-  place.directory = where.path();
+  detail::gates::location here;
+  here.directory = where.path();
   detail::gates::segment file;
-  EXPECT_FALSE(file.open_read_only(name, place));
+  EXPECT_FALSE(file.open_read_only(name, here));
   const auto limit = clock::now() + std::chrono::seconds(5);
   while (!waiter.entered() && clock::now() < limit) {
     const detail::gates::snapshot seen = detail::gates::take_snapshot(file.map());

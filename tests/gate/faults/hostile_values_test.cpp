@@ -43,11 +43,11 @@ TEST(hostile_values, operations_that_go_round_for_ever_end) {
   const int how = guarded(
       [&] {
         using namespace detail::gates;
-        location place;
-        place.directory = where.path();
+        location here;
+        here.directory = where.path();
         core core;
         membership mine;
-        if (core.open("gate", 0, place) || core.join("victim", mine)) _exit(1);
+        if (core.open("gate", 0, here) || core.join("victim", mine)) _exit(1);
         cells_too_late cells;
         std::atomic<std::uint64_t> last_woken{0};
         cells.bind(core.file(), last_woken);
@@ -85,10 +85,10 @@ TEST(hostile_values, a_caller_with_a_number_that_nobody_has) {
   const gate made = where.open("gate", 1);
   const int how = guarded(
       [&] {
-        detail::gates::location place;
-        place.directory = where.path();
+        detail::gates::location here;
+        here.directory = where.path();
         detail::gates::core core;
-        if (core.open("gate", 0, place)) _exit(1);
+        if (core.open("gate", 0, here)) _exit(1);
         for (unsigned i = 0; i < 64; ++i)
           core.cells().map().state_bits[i].store(detail::gates::state{}.at(detail::gates::kind::calls).bits);
         detail::gates::membership mine;

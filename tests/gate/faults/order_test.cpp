@@ -27,10 +27,10 @@ struct held_up {
 };
 
 std::uint32_t calls_at(const scratch& where) {
-  detail::gates::location place;
-  place.directory = where.path();
+  detail::gates::location here;
+  here.directory = where.path();
   detail::gates::segment file;
-  EXPECT_FALSE(file.open_read_only(name, place));
+  EXPECT_FALSE(file.open_read_only(name, here));
   return detail::gates::call_count{file.map().call_bits.load()}.calls();
 }
 

@@ -122,7 +122,7 @@ TEST(recovery, the_thread_that_watches_ends_with_the_wait) {
   }
 }
 
-TEST(recovery, a_stopped_holder_keeps_its_slot_and_a_stopped_waiter_its_place) {
+TEST(recovery, a_stopped_holder_keeps_its_slot_and_a_stopped_waiter_its_position) {
   const scratch where;
   { const gate created = where.open("gate", 1); }
   occupant holder(where, false);

@@ -68,10 +68,10 @@ inline void fork_once(gate& g, gate::member& member, unsigned kind) {
 
 /// What `kgate doctor` does at a gate that is in use. False if it finds something wrong.
 inline bool doctor(const scratch& where) {
-  detail::gates::location place;
-  place.directory = where.path();
+  detail::gates::location here;
+  here.directory = where.path();
   detail::gates::core gate;
-  if (const gate_failure failure = gate.open("storm", 0, place)) {
+  if (const gate_failure failure = gate.open("storm", 0, here)) {
     std::printf("doctor: %s\n", failure.text.c_str());
     return false;
   }

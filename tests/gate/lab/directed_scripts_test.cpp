@@ -48,7 +48,7 @@ TEST(gate_directed, only_the_one_that_applied_a_grant_wakes) {
   only_the_mutant_fails<detail::gates::only_winner_wakes::protocol>({"bbq", 3});
 }
 /// The one in the middle gives up just before the last one listens, and the holder dies.
-TEST(gate_directed, a_nudge_before_it_listens_is_lost) {
+TEST(gate_directed, an_alert_before_it_listens_is_lost) {
   only_the_mutant_fails<detail::gates::listens_late::protocol>({"peb", 3});
 }
 /// The same, and it tells nobody.

@@ -2,9 +2,9 @@
 /// Waiters that doze (gate_doze.hpp) before they watch anybody, over all schedules. Without time-outs: who is to be
 /// woken is, or it would be stuck. With time-outs at any moment and with deaths: nothing is lost.
 #include "gate/lab/doze_scripts.hpp"
-#include "mutants/bell_after_look.hpp"
+#include "mutants/bell_after_check.hpp"
 #include "mutants/blind_watch.hpp"
-#include "mutants/one_look_at_word.hpp"
+#include "mutants/one_check_of_word.hpp"
 #include "mutants/silent_end.hpp"
 #include "mutants/waits_for_a_bell.hpp"
 
@@ -24,8 +24,8 @@ TEST(gate_doze, for_a_time_loses_nothing) {
   holds(explore(each_of_two("bhs"), dozes::for_a_time, 1));
 }
 
-TEST(gate_doze_mutants, the_bell_is_set_after_the_look) {
-  caught(explore<detail::gates::bell_after_look::dozing>(each_of_two("b"), dozes::for_ever));
+TEST(gate_doze_mutants, the_bell_is_set_after_the_check) {
+  caught(explore<detail::gates::bell_after_check::dozing>(each_of_two("b"), dozes::for_ever));
 }
 TEST(gate_doze_mutants, one_that_will_end_tells_nobody) {
   caught(explore<detail::gates::silent_end::dozing>(each_of_two("s"), dozes::for_ever));
@@ -36,8 +36,8 @@ TEST(gate_doze_mutants, a_head_that_waits_for_its_bell_alone) {
 TEST(gate_doze_mutants, a_head_that_watches_who_has_the_number_now) {
   caught(explore<detail::gates::blind_watch::dozing>(three('s', 2, 2), dozes::for_ever));
 }
-TEST(gate_doze_mutants, a_head_that_does_not_look_at_the_word_again) {
-  caught(explore<detail::gates::one_look_at_word::dozing>(three('s', 2, 2), dozes::for_ever));
+TEST(gate_doze_mutants, a_head_that_does_not_read_the_word_again) {
+  caught(explore<detail::gates::one_check_of_word::dozing>(three('s', 2, 2), dozes::for_ever));
 }
 
 }  // namespace

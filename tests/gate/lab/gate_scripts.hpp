@@ -36,7 +36,7 @@ enum class gate_act : unsigned char {
   retire,       ///< remove the gate by force
   pause,        ///< pause the gate, and resume it
   dismiss,      ///< end the passage of the member with the next number, if it waits
-  linger,       ///< enter, and stay inside as long as a permit is free that somebody waits for: it must be given away
+  stay_inside,  ///< enter, and stay inside as long as a permit is free that somebody waits for: it must be given away
   vanish,       ///< enter, and end inside: what a death there does
   give_up_end,  ///< as give_up, and end where it is about to wake one that was granted
   enlarge_end,  ///< as enlarge, and end when W has changed
@@ -215,7 +215,7 @@ class scripted_gate {
       case gate_act::enter:
       case gate_act::take_slot:
       case gate_act::touch:
-      case gate_act::linger:
+      case gate_act::stay_inside:
       case gate_act::vanish:
       case gate_act::become:
         return pass(p, c, gate, at, 1, true);
@@ -289,7 +289,7 @@ class scripted_gate {
     if (what_.passed_most >= 0 && !at_once) passed = other_passage(c, at) - at.theirs;
     p.live(at, slot, passed);
     p.enter_critical(inside_name{weight, at.number, slot, passed}.packed());
-    if (what == gate_act::linger)
+    if (what == gate_act::stay_inside)
       gate_.W.await(p["linger"], [](detail::gates::word w) {
         return w.free() < 1 || !w.waiting() || w.operation() == detail::gates::op::retired;
       });

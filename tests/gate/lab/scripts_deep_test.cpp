@@ -2,7 +2,7 @@
 /// The same with longer scripts and more processes: minutes and gigabytes.
 #include "gate/lab/scripts.hpp"
 #include "mutants/never_closed.hpp"
-#include "mutants/no_look_at_word.hpp"
+#include "mutants/no_check_of_word.hpp"
 
 namespace kgate::lab {
 namespace {
@@ -47,8 +47,8 @@ void caught(const gate_scripts& what, int deaths) {
   EXPECT_TRUE(seen.violated) << seen.text;
 }
 
-TEST(gate_mutants_deep, a_late_helper_that_does_not_look_again) {
-  caught<detail::gates::no_look_at_word::protocol>(
+TEST(gate_mutants_deep, a_late_helper_that_does_not_check_again) {
+  caught<detail::gates::no_check_of_word::protocol>(
       {.processes = 2, .members = 2, .k = 1, .acts = 2, .among = acts("abe")}, 0);
 }
 TEST(gate_mutants_deep, a_gate_that_is_not_closed) {

@@ -100,7 +100,7 @@ TEST(gate_mutants, a_caller_is_taken_for_served) {
   const script_verdict seen = explore_scripts<detail::gates::served_too_soon::protocol>(one_may_pass(false), 0);
   EXPECT_TRUE(seen.violated) << seen.text;
 }
-TEST(gate_mutants, a_short_path_that_does_not_look_at_callers) {
+TEST(gate_mutants, a_short_path_that_does_not_check_for_callers) {
   const script_verdict seen = explore_scripts<shipped, detail::gates::short_and_deaf::short_path>({.processes = 2,
                                                                                                    .members = 2,
                                                                                                    .k = 1,
@@ -154,7 +154,7 @@ TEST(gate_arrival, is_reached_by_processes_that_come_one_after_the_other) {
 }
 
 /// A short path that does not look whether the last operation's effect has been applied (G2).
-TEST(gate_mutants, a_short_path_that_does_not_look_at_its_predecessor) {
+TEST(gate_mutants, a_short_path_that_does_not_check_its_predecessor) {
   const script_verdict seen = explore_scripts<shipped, detail::gates::short_and_blind::short_path>(
       {.processes = 2, .members = 2, .k = 2, .acts = 2, .short_paths = true, .among = acts("bf")}, 1);
   EXPECT_TRUE(seen.violated) << seen.text;
@@ -221,7 +221,7 @@ TEST(gate_mutants, the_queue_before_its_links) {
   caught<detail::gates::queue_first::protocol>({.processes = 3, .members = 3, .k = 1, .acts = 1, .among = acts("b")},
                                                0);
 }
-TEST(gate_mutants, a_sleeper_does_not_look_again) {
+TEST(gate_mutants, a_sleeper_does_not_check_again) {
   caught<detail::gates::sleeps_at_once::protocol>({.processes = 2, .members = 2, .k = 1, .acts = 1, .among = acts("b")},
                                                   0);
 }

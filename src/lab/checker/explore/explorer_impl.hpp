@@ -66,7 +66,7 @@ class explorer {
  private:
   struct candidate {
     std::array<std::uint64_t, W> words;
-    std::size_t place;
+    std::size_t slot;
     state_id parent;
     bool enters;
   };
@@ -82,7 +82,7 @@ class explorer {
 
   void start_at(const std::uint64_t* words) {
     bool fresh = false;
-    store_.template insert<W>(words, store_.place(state_store::hash<W>(words)), no_state, workers_[0].ids, fresh);
+    store_.template insert<W>(words, store_.slot(state_store::hash<W>(words)), no_state, workers_[0].ids, fresh);
   }
 
   bool stop_early() const {
@@ -206,9 +206,9 @@ class explorer {
           c.enters = it.row.where != region::critical && !it.entry.blocked() &&
                      table_.row(it.p, it.entry.next()).where == region::critical;
           if (w.canonical) w.canonical->reduce(c.words.data());
-          c.place = store_.place(state_store::hash<W>(c.words.data()));
+          c.slot = store_.slot(state_store::hash<W>(c.words.data()));
           c.parent = s;
-          store_.prefetch_slot(c.place);
+          store_.prefetch_slot(c.slot);
         },
         [&](const step& it) {
           if (it.row.where == region::entry) blocked_in_entry = true;
@@ -219,11 +219,11 @@ class explorer {
   }
 
   void flush(worker& w) {
-    for (std::size_t i = 0; i < w.batched; ++i) store_.prefetch_record(w.batch[i].place);
+    for (std::size_t i = 0; i < w.batched; ++i) store_.prefetch_record(w.batch[i].slot);
     for (std::size_t i = 0; i < w.batched; ++i) {
       candidate& c = w.batch[i];
       bool fresh = false;
-      const state_id s = store_.insert<W>(c.words.data(), c.place, c.parent, w.ids, fresh);
+      const state_id s = store_.insert<W>(c.words.data(), c.slot, c.parent, w.ids, fresh);
       if (fresh && c.enters) inspect(s);
       if (fresh && options_.find_broken_invariant) [[unlikely]] {
         if (!broken_invariant(table_, store_.record(s)).empty()) broken_invariant_.note(s);

@@ -93,8 +93,8 @@ void state_store::reinsert(const std::vector<id_range>& used, int thread, int th
       if (number % static_cast<std::size_t>(threads) != static_cast<std::size_t>(thread)) continue;
       const state_id end = std::min<state_id>(r.end, begin + piece);
       for (state_id s = begin; s < end; ++s) {
-        if (s + ahead < end) prefetch_slot(place(hash<W>(record(s + ahead))));
-        for (std::size_t i = place(hash<W>(record(s)));; i = (i + 1) & (capacity_ - 1)) {
+        if (s + ahead < end) prefetch_slot(slot(hash<W>(record(s + ahead))));
+        for (std::size_t i = slot(hash<W>(record(s)));; i = (i + 1) & (capacity_ - 1)) {
           std::uint32_t empty = 0;
           if (slots_[i].load(std::memory_order_relaxed) == 0 &&
               slots_[i].compare_exchange_strong(empty, s + 1, std::memory_order_relaxed))

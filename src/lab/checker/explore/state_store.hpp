@@ -79,17 +79,17 @@ class state_store {
     }
     return h * 0xD6E8FEB86659FD93ULL;
   }
-  std::size_t place(std::uint64_t hash) const { return hash >> shift_; }
-  void prefetch_slot(std::size_t place) const { __builtin_prefetch(&slots_[place]); }
-  void prefetch_record(std::size_t place) const {
-    const std::uint32_t v = slots_[place].load(std::memory_order_relaxed);
+  std::size_t slot(std::uint64_t hash) const { return hash >> shift_; }
+  void prefetch_slot(std::size_t slot) const { __builtin_prefetch(&slots_[slot]); }
+  void prefetch_record(std::size_t slot) const {
+    const std::uint32_t v = slots_[slot].load(std::memory_order_relaxed);
     if (v != 0) __builtin_prefetch(record(v - 1));
   }
 
   /// The number of the state, given one if it is new. `fresh` tells.
   template <unsigned W>
-  state_id insert(const std::uint64_t* words, std::size_t place, state_id parent, writer& w, bool& fresh) {
-    for (std::size_t i = place;; i = (i + 1) & (capacity_ - 1)) {
+  state_id insert(const std::uint64_t* words, std::size_t slot, state_id parent, writer& w, bool& fresh) {
+    for (std::size_t i = slot;; i = (i + 1) & (capacity_ - 1)) {
       std::uint32_t v = slots_[i].load(std::memory_order_acquire);
       if (v == 0) {
         if (w.next == w.end) refill(w);
@@ -112,7 +112,7 @@ class state_store {
   }
   template <unsigned W>
   state_id find(const std::uint64_t* words) const {
-    for (std::size_t i = place(hash<W>(words));; i = (i + 1) & (capacity_ - 1)) {
+    for (std::size_t i = slot(hash<W>(words));; i = (i + 1) & (capacity_ - 1)) {
       const std::uint32_t v = slots_[i].load(std::memory_order_relaxed);
       if (v == 0) return no_state;
       if (same<W>(record(v - 1), words)) return v - 1;

@@ -37,7 +37,7 @@ constexpr unsigned variable_bits_max = 22;
 
 }  // namespace
 
-tables::tables(program& p, const widths& w) : program_(p), asked_(w), widths_(with_slack(w)), layout_(widths_) {
+tables::tables(program& p, const widths& w) : program_(p), needed_(w), widths_(with_slack(w)), layout_(widths_) {
   if (layout_.words > state_words_max)
     throw std::length_error("a state needs more than " + std::to_string(state_words_max * 8) + " bytes");
   for (int v = 0; v < program_.variables(); ++v) steps_max_ = std::max(steps_max_, program_.variable(v).domain.size());
@@ -89,7 +89,7 @@ widths tables::first(const program& p, unsigned extra) {
 }
 
 widths tables::wider() const {
-  widths w = asked_;
+  widths w = needed_;
   // Process automata grow alike, and so do the elements that an array has for each process: one that overflows widens
   // all.
   std::map<std::string, unsigned> array;

@@ -123,7 +123,7 @@ class tables {
   void add_row(int p, local_id s);
 
   program& program_;
-  widths asked_;   // what is known to be needed
+  widths needed_;  // what is known to be needed
   widths widths_;  // and the bits that were left over
   layout layout_;
   std::size_t steps_max_ = 1;

@@ -58,12 +58,12 @@ void state_graph::fill(exploration& e, const std::vector<id_range>& pieces, std:
                        watch& w) {
   struct wanted {
     std::uint64_t words[W];
-    state_id* place;
+    state_id* target;
   };
   std::vector<wanted> batch;
   const auto settle = [&] {
-    for (const wanted& one : batch) e.store->prefetch_record(e.store->place(state_store::hash<W>(one.words)));
-    for (const wanted& one : batch) *one.place = e.store->find<W>(one.words);
+    for (const wanted& one : batch) e.store->prefetch_record(e.store->slot(state_store::hash<W>(one.words)));
+    for (const wanted& one : batch) *one.target = e.store->find<W>(one.words);
     batch.clear();
   };
   for (std::size_t i = from; i < pieces.size(); i += step_size) {
@@ -89,8 +89,8 @@ void state_graph::fill(exploration& e, const std::vector<id_range>& pieces, std:
               enters_[s] |= only(it.p);
             wanted& one = batch.emplace_back();
             for (unsigned j = 0; j < W; ++j) one.words[j] = to[j];
-            one.place = &row[it.p * choices_ + it.choice];
-            e.store->prefetch_slot(e.store->place(state_store::hash<W>(one.words)));
+            one.target = &row[it.p * choices_ + it.choice];
+            e.store->prefetch_slot(e.store->slot(state_store::hash<W>(one.words)));
           },
           [](const step&) {});
       if (batch.size() >= 128) settle();

@@ -11,16 +11,16 @@ namespace kgate::lab {
 
 namespace {
 
-/// The states in the order of the search, and the place of each there.
+/// The states in the order of the search, and the position of each there.
 struct numbering {
   std::vector<state_id> states;
-  std::vector<std::uint32_t> place;
+  std::vector<std::uint32_t> position;
 
-  explicit numbering(const exploration& e) : place(e.store->end(), 0) {
+  explicit numbering(const exploration& e) : position(e.store->end(), 0) {
     for (const auto& level : e.levels)
       for (const id_range& range : level)
         for (state_id s = range.begin; s < range.end; ++s) {
-          place[s] = static_cast<std::uint32_t>(states.size());
+          position[s] = static_cast<std::uint32_t>(states.size());
           states.push_back(s);
         }
   }
@@ -59,7 +59,7 @@ std::string graph_text(exploration& e, graph_format format) {
           [&](const step& it, const std::uint64_t* to) {
             const auto from = static_cast<local_id>(e.table->packing().local[it.p].get(e.store->record(s)));
             const std::string label = step_text(e.table->source(), it, from);
-            const std::uint32_t target = order.place[e.store->find<W>(to)];
+            const std::uint32_t target = order.position[e.store->find<W>(to)];
             if (dot)
               fmt::format_to(out, "  {} -> {} [label=\"{}\"];\n", i, target, label);
             else

@@ -54,9 +54,9 @@ quotient_graph::quotient_graph(exploration& e, watch& w, const run_limits& limit
     complete_ = false;
     return;
   }
-  const std::size_t places = std::size_t{end()} * static_cast<std::size_t>(steps());
-  next_memory_ = reserved_memory(places * sizeof(std::uint32_t));
-  by_memory_ = reserved_memory(places * sizeof(std::uint16_t));
+  const std::size_t entries = std::size_t{end()} * static_cast<std::size_t>(steps());
+  next_memory_ = reserved_memory(entries * sizeof(std::uint32_t));
+  by_memory_ = reserved_memory(entries * sizeof(std::uint16_t));
   mask_memory_ = reserved_memory(end());
   next_ = static_cast<std::uint32_t*>(next_memory_.data());
   by_ = static_cast<std::uint16_t*>(by_memory_.data());
@@ -74,16 +74,16 @@ std::uint64_t quotient_graph::bytes() const {
   return end() * each + before_.size() * sizeof(before_[0]);
 }
 
-std::uint16_t quotient_graph::place_of(permutation p) const {
-  const auto place = std::lower_bound(permutations_.begin(), permutations_.end(), p,
+std::uint16_t quotient_graph::index_of(permutation p) const {
+  const auto found = std::lower_bound(permutations_.begin(), permutations_.end(), p,
                                       [](permutation a, permutation b) { return a.bits() < b.bits(); });
-  return static_cast<std::uint16_t>(place - permutations_.begin());
+  return static_cast<std::uint16_t>(found - permutations_.begin());
 }
 
 std::uint32_t quotient_graph::row_of(state_id s) const {
   const auto begin = states_.begin() + before_[s / block], end = states_.begin() + before_[s / block + 1];
-  const auto place = std::lower_bound(begin, end, s);
-  return place != end && *place == s ? static_cast<std::uint32_t>(place - states_.begin()) : no_state;
+  const auto found = std::lower_bound(begin, end, s);
+  return found != end && *found == s ? static_cast<std::uint32_t>(found - states_.begin()) : no_state;
 }
 
 template <unsigned W>
@@ -102,7 +102,7 @@ void quotient_graph::fill(exploration& e, std::size_t thread, std::size_t thread
             std::uint64_t reduced[W];
             std::copy_n(to, W, reduced);
             const std::size_t i = at(r, it.p * choices_ + it.choice);
-            by_[i] = place_of(canonical.reduce(reduced));
+            by_[i] = index_of(canonical.reduce(reduced));
             next_[i] = row_of(e.store->find<W>(reduced));
           },
           [](const step&) {});

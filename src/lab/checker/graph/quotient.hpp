@@ -51,7 +51,7 @@ class quotient_graph {
   process_set may_stay(std::uint32_t r) const { return stays_[r]; }
   /// The permutations of the processes are numbered.
   permutation permutation_at(std::uint16_t i) const { return permutations_[i]; }
-  std::uint16_t place_of(permutation p) const;
+  std::uint16_t index_of(permutation p) const;
   std::uint64_t bytes() const;
 
  private:

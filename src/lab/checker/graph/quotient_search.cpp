@@ -50,8 +50,8 @@ class marked_states {
 
   std::uint32_t end() const { return end_; }
   std::uint32_t index(vertex v) const {
-    const auto place = static_cast<std::uint32_t>(std::popcount(graph_.may_stay(row(v)) & (only(victim(v)) - 1)));
-    return base_[row(v)] + place * static_cast<std::uint32_t>(sets_.size()) + static_cast<std::uint32_t>(v & 0xFF);
+    const auto position = static_cast<std::uint32_t>(std::popcount(graph_.may_stay(row(v)) & (only(victim(v)) - 1)));
+    return base_[row(v)] + position * static_cast<std::uint32_t>(sets_.size()) + static_cast<std::uint32_t>(v & 0xFF);
   }
   template <class F>
   void for_each_vertex(F&& f) const {
@@ -230,7 +230,7 @@ class search {
     process_set stepping = 0, idle = 0;
     orbits exchanged;
     open_.assign(1, root);
-    names_[marked_.index(root)] = graph_.place_of({});
+    names_[marked_.index(root)] = graph_.index_of({});
     while (!open_.empty()) {
       const vertex v = open_.back();
       open_.pop_back();
@@ -244,7 +244,7 @@ class search {
         const permutation there = names.after(graph_.renamed(row, i).inverse());
         std::uint16_t& known = names_[marked_.index(t)];
         if (known == not_met) {
-          known = graph_.place_of(there);
+          known = graph_.index_of(there);
           open_.push_back(t);
         } else {
           exchanged.join(there.after(graph_.permutation_at(known).inverse()), N);

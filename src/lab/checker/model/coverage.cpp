@@ -47,8 +47,8 @@ coverage coverage_of(const program& p) {
       (t.writes ? at.wrote : at.only_read) = true;
       const local_state& then = p.local(q, t.next);
       const std::string next = then.where == region::remainder ? "" : then.label;
-      const auto place = std::lower_bound(at.next.begin(), at.next.end(), next);
-      if (place == at.next.end() || *place != next) at.next.insert(place, next);
+      const auto position = std::lower_bound(at.next.begin(), at.next.end(), next);
+      if (position == at.next.end() || *position != next) at.next.insert(position, next);
     });
   for (int i = 0; i < p.variables(); ++i) {
     const shared_variable& v = p.variable(i);

@@ -126,7 +126,7 @@ program::outcome program::run_twice(int p, const std::vector<code>& history) con
 
 local_id program::intern(int p, int passage, const checker_machine::pending& next, local_id parent, code seen) {
   automaton& a = automata_[p];
-  const auto [place, fresh] =
+  const auto [entry, fresh] =
       a.by_key.try_emplace(std::to_string(passage) + '/' + next.key, static_cast<local_id>(a.states.size()));
   if (fresh) {
     local_state s;
@@ -147,13 +147,13 @@ local_id program::intern(int p, int passage, const checker_machine::pending& nex
     if (options_.remember_accesses > 0 && s.accesses >= options_.remember_accesses) s.done = stopped_early_ = true;
     a.states.push_back(std::move(s));
   }
-  return place->second;
+  return entry->second;
 }
 
 local_id program::start_of(int p, int passage) {
   automaton& a = automata_[p];
   if (options_.passages > 0 && passage >= options_.passages_of(p)) {
-    const auto [place, fresh] = a.by_key.try_emplace("done", static_cast<local_id>(a.states.size()));
+    const auto [entry, fresh] = a.by_key.try_emplace("done", static_cast<local_id>(a.states.size()));
     if (fresh) {
       local_state s;
       s.done = true;
@@ -162,7 +162,7 @@ local_id program::start_of(int p, int passage) {
       s.starts_passage = true;
       a.states.push_back(std::move(s));
     }
-    return place->second;
+    return entry->second;
   }
   const local_id id = intern(p, passage, run_twice(p, {}).next, 0, 0);
   a.states[id].starts_passage = true;

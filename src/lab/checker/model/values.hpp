@@ -49,9 +49,9 @@ std::string to_text(const T& value) {
 class value_table {
  public:
   code intern(const std::string& bytes) {
-    const auto [place, fresh] = codes_.try_emplace(bytes, static_cast<code>(values_.size()));
+    const auto [entry, fresh] = codes_.try_emplace(bytes, static_cast<code>(values_.size()));
     if (fresh) values_.push_back(bytes);
-    return place->second;
+    return entry->second;
   }
   const std::string& bytes(code c) const { return values_[c]; }
   std::size_t size() const { return values_.size(); }

@@ -67,9 +67,9 @@ class tableau {
   void keep(const open_node& n, int from) {
     const auto s = letters(n);
     if ((s.needs_true & s.needs_false) != 0) return;
-    const auto [place, fresh] = known_.try_emplace({n.now, n.later}, static_cast<int>(nodes_.size()));
+    const auto [entry, fresh] = known_.try_emplace({n.now, n.later}, static_cast<int>(nodes_.size()));
     if (fresh) nodes_.push_back(n);
-    edges_.emplace_back(from, place->second);
+    edges_.emplace_back(from, entry->second);
   }
 
   void expand(open_node n, int from) {

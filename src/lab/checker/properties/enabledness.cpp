@@ -59,8 +59,8 @@ std::optional<enabledness::endless_wait> alone(const state_graph& g, state_id s,
   std::unordered_map<state_id, std::size_t> met;
   const int i = g.first(p);
   for (;; s = g.next(s, i)) {
-    const auto [place, fresh] = met.emplace(s, run.steps.size());
-    run.loop = place->second;
+    const auto [entry, fresh] = met.emplace(s, run.steps.size());
+    run.loop = entry->second;
     if (!fresh) return run;
     if (g.next(s, i) == no_state) {
       run.loop = run.steps.size();

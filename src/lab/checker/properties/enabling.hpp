@@ -73,12 +73,12 @@ liveness_result find_endless_waiting(const state_graph& g, const depths& d, cons
                                      int crashes, watch& w);
 
 /// (k,l)-deadlock (C2) with at most `crashes` processes failing: a run in which no process changes regions although
-/// somebody alive waits, in a state with places that are neither taken nor allocated by group enabling.
+/// somebody alive waits, in a state with permits that are neither taken nor allocated by group enabling.
 liveness_result find_group_deadlock(const state_graph& g, const depths& d, const enabling& who, int k, int crashes,
                                     watch& w);
 
-/// The most places allocated to processes in their entry: the size of the largest set G of them such that in every run
+/// The most permits allocated to processes in their entry: the size of the largest set G of them such that in every run
 /// in which each of G takes a step at least |G| processes enter. At most `wanted` is looked for.
-int allocated_places(const state_graph& g, const enabling& who, state_id s, int wanted);
+int allocated_permits(const state_graph& g, const enabling& who, state_id s, int wanted);
 
 }  // namespace kgate::lab

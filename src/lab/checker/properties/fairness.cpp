@@ -20,9 +20,9 @@ namespace kgate::lab {
 namespace {
 
 /// Where everybody is in the stored states.
-class places {
+class locations {
  public:
-  explicit places(const exploration& e) : table_(*e.table), store_(*e.store) {}
+  explicit locations(const exploration& e) : table_(*e.table), store_(*e.store) {}
 
   const local_row& row(state_id s, int p) const {
     return table_.row(p, static_cast<local_id>(table_.packing().local[p].get(store_.record(s))));
@@ -144,7 +144,7 @@ class order_search {
 
   const exploration& explored_;
   const state_graph& graph_;
-  const places where_;
+  const locations where_;
   const order_question question_;
   const Overtakes& overtakes_;
   const Bad& bad_;
@@ -255,7 +255,7 @@ class waiting_search {
 
   const state_graph& graph_;
   const depths& depths_;
-  const places where_;
+  const locations where_;
   const Waits waits_;
   std::vector<std::uint8_t> trips_;  ///< how often j can still get in while p waits, once it has been in its remainder
 };
@@ -317,7 +317,7 @@ fairness_result find_fife_violation(exploration& e, const state_graph& g, const 
 
 fairness_result find_enabled_out_of_order(exploration& e, const state_graph& g, const enabledness& who, watch& w,
                                           int threads) {
-  const places where(e);
+  const locations where(e);
   const auto enabled = [&](const order_question& q, state_id, int, state_id t) {
     return where.past_doorway(t, q.late) && !has(who.kept_out(t), q.late);
   };
@@ -337,7 +337,7 @@ fairness_result find_kfcfs_violation(exploration& e, const state_graph& g, watch
 waiting_result find_waiting_bound(exploration& e, const state_graph& g, const depths& d, const enabledness& who,
                                   watch& w) {
   const bool doorway = doorways_of(e.table->source()) == doorways::marked;
-  const places where(e);
+  const locations where(e);
   return longest_wait(
       e, g, d, [&](state_id s, int p) { return has(who.kept_out(s), p) && (!doorway || where.past_doorway(s, p)); }, w);
 }

@@ -44,7 +44,7 @@ bool group_enabled(const state_graph& g, state_id s, process_set G) {
 
 }  // namespace
 
-int allocated_places(const state_graph& g, const enabling& who, state_id s, int wanted) {
+int allocated_permits(const state_graph& g, const enabling& who, state_id s, int wanted) {
   const int alone = std::min(wanted, std::popcount(who.enabled(s)));
   for (int size = wanted; size > alone; --size)
     for (process_set G = g.in_entry(s); G != 0; G = (G - 1) & g.in_entry(s))
@@ -54,7 +54,7 @@ int allocated_places(const state_graph& g, const enabling& who, state_id s, int 
 
 namespace {
 
-/// Looks for a component in which no process changes regions although somebody alive waits for a place that is neither
+/// Looks for a component in which no process changes regions although somebody alive waits for a permit that is neither
 /// taken nor allocated, and keeps the one nearest to the start.
 class group_deadlock_search {
  public:
@@ -96,21 +96,21 @@ class group_deadlock_search {
           stepping |= only(p);
       }
     const bool unfair = (protocols(members.front()) & ~crashed_ & always_able & ~stepping) != 0;
-    if (unfair || !place_is_lost(members.front())) return;
+    if (unfair || !permit_is_lost(members.front())) return;
     const state_id entry = *std::min_element(members.begin(), members.end(),
                                              [&](state_id a, state_id b) { return depths_.of(a) < depths_.of(b); });
     if (!found || depths_.of(entry) < depths_.of(found->entry)) found = cycle_through(members, entry, stepping);
   }
 
-  /// Who has left its remainder and not been allocated a place stays there; the places do not change in a component
+  /// Who has left its remainder and not been allocated a permit stays there; the permits do not change in a component
   /// (the paper, proof of lemma 4.2), so one of its states speaks for all.
-  bool place_is_lost(state_id s) {
+  bool permit_is_lost(state_id s) {
     if ((graph_.in_exit(s) & ~crashed_) != 0) return true;
     const int wanted = std::min(std::popcount(graph_.in_entry(s)), k_ - std::popcount(who_.inside(s)));
     if (wanted <= 0) return false;
-    const auto [place, fresh] = lost_.try_emplace(s, false);
-    if (fresh) place->second = allocated_places(graph_, who_, s, wanted) < wanted;
-    return place->second;
+    const auto [entry, fresh] = lost_.try_emplace(s, false);
+    if (fresh) entry->second = allocated_permits(graph_, who_, s, wanted) < wanted;
+    return entry->second;
   }
 
   /// A way round the component from `entry` on which everybody in `stepping` steps.
@@ -140,7 +140,7 @@ class group_deadlock_search {
   int k_;
   components<state_graph> parts_;
   process_set crashed_ = 0;
-  std::unordered_map<state_id, bool> lost_;  ///< what place_is_lost said
+  std::unordered_map<state_id, bool> lost_;  ///< what permit_is_lost said
 };
 
 }  // namespace

@@ -62,13 +62,13 @@ class states {
   std::pair<std::uint32_t, bool> add(const char* state) {
     if (2 * count_ >= index_.size()) grow();
     for (std::size_t at = hash(state);; ++at) {
-      std::uint32_t& place = index_[at & (index_.size() - 1)];
-      if (place == none) {
-        place = static_cast<std::uint32_t>(count_++);
+      std::uint32_t& entry = index_[at & (index_.size() - 1)];
+      if (entry == none) {
+        entry = static_cast<std::uint32_t>(count_++);
         all_.insert(all_.end(), state, state + bytes_);
-        return {place, true};
+        return {entry, true};
       }
-      if (std::memcmp(&all_[place * bytes_], state, bytes_) == 0) return {place, false};
+      if (std::memcmp(&all_[entry * bytes_], state, bytes_) == 0) return {entry, false};
     }
   }
   const char* operator[](std::size_t i) const { return &all_[i * bytes_]; }
@@ -169,9 +169,9 @@ class search {
     std::uint16_t& steps = own_steps_[static_cast<std::size_t>(p)];
     result_.own_steps_max = std::max<int>(result_.own_steps_max, steps);
     steps = 0;
-    const auto [place, fresh] = judged_.try_emplace(seen_.key(), true);
-    if (fresh) place->second = explanation(request_.object, seen_, passages_).exists();
-    if (!place->second) result_.linearizable = false;
+    const auto [entry, fresh] = judged_.try_emplace(seen_.key(), true);
+    if (fresh) entry->second = explanation(request_.object, seen_, passages_).exists();
+    if (!entry->second) result_.linearizable = false;
   }
 
   void load(std::uint32_t at) {

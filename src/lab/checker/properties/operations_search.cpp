@@ -65,13 +65,13 @@ class operations_run {
         under_way_(static_cast<std::size_t>(p.N()), 0) {}
 
   const local_state& local(int p) const { return program_.local(p, locals_[static_cast<std::size_t>(p)]); }
-  bool can_move(int p) const { return !local(p).done && !look(p).blocked; }
-  bool writes(int p) const { return look(p).writes; }
+  bool can_move(int p) const { return !local(p).done && !transition_of(p).blocked; }
+  bool writes(int p) const { return transition_of(p).writes; }
   /// Makes a possible step. True if an operation ended by it.
   bool step(int p) {
     const auto i = static_cast<std::size_t>(p);
     const local_state before = local(p);
-    const transition t = look(p);
+    const transition t = transition_of(p);
     if (t.writes) values_[static_cast<std::size_t>(before.variable)] = t.written;
     locals_[i] = t.next;
     if (before.where == region::remainder) {
@@ -87,7 +87,7 @@ class operations_run {
   const std::vector<observed>& seen() const { return seen_; }
 
  private:
-  transition look(int p) const {
+  transition transition_of(int p) const {
     const int v = local(p).variable;
     return program_.step(p, locals_[static_cast<std::size_t>(p)], v < 0 ? 0 : values_[static_cast<std::size_t>(v)]);
   }

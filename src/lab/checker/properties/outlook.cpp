@@ -89,8 +89,8 @@ std::vector<bool> outlook::leading_to(std::vector<bool> there, process_set crash
 }
 
 const outlook::future& outlook::with(process_set crashed) {
-  const auto [place, fresh] = futures_.try_emplace(crashed);
-  future& f = place->second;
+  const auto [entry, fresh] = futures_.try_emplace(crashed);
+  future& f = entry->second;
   if (!fresh) return f;
   for (const std::vector<bool>& bad : false_at_) f.can_break.push_back(leading_to(bad, crashed));
   f.can_break.push_back(leading_to(states_of_deadlock(graph_, crashed, watch_), crashed));

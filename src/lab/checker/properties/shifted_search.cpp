@@ -50,14 +50,14 @@ class reduced_program {
   const local_state& local(const position& at, int p) const {
     return program_.local(p, at.locals[static_cast<std::size_t>(p)]);
   }
-  transition look(const position& at, int p) {
+  transition transition_of(const position& at, int p) {
     const int v = local(at, p).variable;
     return program_.step(p, at.locals[static_cast<std::size_t>(p)], v < 0 ? 0 : at.values[static_cast<std::size_t>(v)]);
   }
-  bool can_move(const position& at, int p) { return !look(at, p).blocked; }
+  bool can_move(const position& at, int p) { return !transition_of(at, p).blocked; }
   void step(position& at, int p) {
     const int v = local(at, p).variable;
-    const transition t = look(at, p);
+    const transition t = transition_of(at, p);
     if (t.writes) at.values[static_cast<std::size_t>(v)] = t.written;
     at.locals[static_cast<std::size_t>(p)] = t.next;
   }
@@ -73,7 +73,7 @@ class reduced_program {
     std::uint64_t before = 0, last = 0;
     bool first = true;
     for (auto& [ticket, becomes] : shift_) {
-      becomes = first ? ticket % rule_.places : last + shortened(ticket - before);
+      becomes = first ? ticket % rule_.array_size : last + shortened(ticket - before);
       first = false;
       before = ticket;
       last = becomes;
@@ -103,10 +103,10 @@ class reduced_program {
   }
 
  private:
-  /// By multiples of the places, until it is no longer than the window.
+  /// By multiples of the array's size, until it is no longer than the window.
   std::uint64_t shortened(std::uint64_t gap) const {
     if (gap <= rule_.window) return gap;
-    return gap - (gap - rule_.window + rule_.places - 1) / rule_.places * rule_.places;
+    return gap - (gap - rule_.window + rule_.array_size - 1) / rule_.array_size * rule_.array_size;
   }
   /// The number that a variable holds; none if it holds something else.
   std::optional<std::uint64_t> number(int v, code c) const {
@@ -115,7 +115,7 @@ class reduced_program {
     if (bytes.size() == sizeof(std::uint32_t)) return from_bytes<std::uint32_t>(bytes);
     return std::nullopt;
   }
-  std::uint64_t unit(int v) const { return counts_rounds_[static_cast<std::size_t>(v)] ? rule_.places : 1; }
+  std::uint64_t unit(int v) const { return counts_rounds_[static_cast<std::size_t>(v)] ? rule_.array_size : 1; }
   std::optional<std::uint64_t> ticket(int v, code c) const {
     if (v < 0 || !holds_ticket_[static_cast<std::size_t>(v)]) return std::nullopt;
     const auto value = number(v, c);

@@ -7,7 +7,7 @@
 /// more than the largest they have read. So a state is reduced: of the tickets in it, in variables and in what
 /// processes have observed in their passage, the least becomes 0, and where two neighbours are more than `window` apart
 /// the upper ones are shifted down until they are `window` apart. Then there are finitely many states. Where tickets
-/// choose places of an array, all that is done by multiples of its size, and what counts its rounds moves along.
+/// choose entries of an array, all that is done by multiples of its size, and what counts its rounds moves along.
 ///
 /// Condition: a process does the same, label by label, whether tickets are `window` or more apart. Where it does not
 /// the reduction is refused: every search follows random runs of the text itself beside the reduced ones and compares
@@ -33,9 +33,9 @@ struct ticket_rule {
   bool zero_stays = false;                  ///< the text counts from 0 itself, so 0 is always among the tickets
   std::uint64_t window = 3;
   int low_bits = 0;  ///< of the variables, below the ticket; they stay as they are
-  /// Tickets choose places of an array of so many: they are shifted by multiples of it.
-  std::uint64_t places = 1;
-  std::vector<std::string_view> rounds{};  ///< variables that count how often all places were used
+  /// Tickets choose entries of an array of so many: they are shifted by multiples of it.
+  std::uint64_t array_size = 1;
+  std::vector<std::string_view> rounds{};  ///< variables that count how often all entries were used
 };
 
 struct shifted_request {

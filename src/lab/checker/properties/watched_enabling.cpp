@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run shows of the properties that speak of being enabled, as far as a short look at what may follow tells.
+// What a run shows of the properties that speak of being enabled, as far as a short search of what may follow tells.
 #include "lab/checker/properties/watched_run.hpp"
 #include "lab/checker/trace/able.hpp"
 
@@ -7,8 +7,8 @@ namespace kgate::lab {
 
 namespace {
 
-constexpr std::size_t glance = 200;    ///< places, to show that somebody is not enabled
-constexpr std::size_t proof = 30'000;  ///< places, to show that somebody is
+constexpr std::size_t glance = 200;    ///< positions, to show that somebody is not enabled
+constexpr std::size_t proof = 30'000;  ///< positions, to show that somebody is
 
 }  // namespace
 
@@ -16,7 +16,7 @@ std::optional<seen_violation> watched_run::overtakes(int q, const position& befo
   for (int p = 0; p < program_.N(); ++p)
     if (p != q && has(later_[static_cast<std::size_t>(p)], q) && local(p).where == region::entry) {
       if (what_.fifo) return seen_violation{"fifo", p};
-      if (place_in_run(program_, before).shown_not_enabled(p, glance))
+      if (position_in_run(program_, before).shown_not_enabled(p, glance))
         return seen_violation{what_.fifo_enabling ? "fifo-enabling" : "l-queuelike", p};
     }
   return std::nullopt;
@@ -29,15 +29,15 @@ std::optional<seen_violation> watched_run::enabled_too_early(int q) {
     auto found = waits_alone(p, "enabled-in-order");
     if (!found || waits_alone(q, "")) continue;
     --proofs_left_;
-    if (place_in_run(program_, at_).shown_to_enter(q, proof)) return found;
+    if (position_in_run(program_, at_).shown_to_enter(q, proof)) return found;
   }
   return std::nullopt;
 }
 
-/// Those that do not wait stop; those inside may stay. A set of processes to which places are allocated has none that
+/// Those that do not wait stop; those inside may stay. A set of processes to which permits are allocated has none that
 /// waits in vain or is not able: it would step first, and one fewer enters than the set has.
 std::optional<seen_violation> watched_run::group_stalled() {
-  place_in_run here(program_, at_);
+  position_in_run here(program_, at_);
   int waiting = 0, movers = 0, able = 0;
   for (int p = 0; p < program_.N(); ++p) {
     if (local(p).where == region::remainder || local(p).where == region::critical) continue;
@@ -61,7 +61,7 @@ std::optional<seen_violation> watched_run::about_enabling(int q, const position&
     }
   }
   if (what_.judges_full()) {
-    place_in_run here(program_, at_);
+    position_in_run here(program_, at_);
     if (what_.queuelike && here.leaving()) return seen_violation{"l-queuelike"};
     if (changed && here.inside() <= program_.k() && here.enabled_max(glance) < here.enabled_wanted())
       return seen_violation{what_.full ? "l-full" : "l-queuelike"};

@@ -81,7 +81,7 @@ int watched_run::choices(int p) const {
 
 void watched_run::move(position& at, int p, int choice) {
   const int variable = program_.local(p, at.locals[static_cast<std::size_t>(p)]).variable;
-  const transition t = look(at, p, choice);
+  const transition t = transition_of(at, p, choice);
   if (t.writes) at.values[static_cast<std::size_t>(variable)] = t.written;
   at.locals[static_cast<std::size_t>(p)] = t.next;
 }
@@ -152,7 +152,7 @@ std::optional<seen_violation> watched_run::waits_alone(int p, const std::string&
     const auto [before, fresh] = met.try_emplace(here, found.own_steps.size());
     found.loop = before->second;
     if (!fresh) return found;
-    const transition t = look(at, p, 0);
+    const transition t = transition_of(at, p, 0);
     if (t.blocked) {
       found.loop = found.own_steps.size();
       return found;
@@ -176,7 +176,7 @@ std::optional<seen_violation> watched_run::kept_out() {
   return std::nullopt;
 }
 
-std::optional<seen_violation> watched_run::step(int entry, bool look_for_stalls_always) {
+std::optional<seen_violation> watched_run::step(int entry, bool check_stalls_always) {
   const int q = scheduled_process(entry);
   const region before = local(q).where;
   if (before == region::remainder) {
@@ -185,7 +185,7 @@ std::optional<seen_violation> watched_run::step(int entry, bool look_for_stalls_
       if (p != q && past_doorway(p)) first |= only(p);
     first_[static_cast<std::size_t>(q)] = first;
   }
-  const bool writes = look(at_, q, scheduled_choice(entry)).writes;
+  const bool writes = transition_of(at_, q, scheduled_choice(entry)).writes;
   const position earlier = what_.judges_arrivals() ? at_ : position{};
   const bool passed = past_doorway(q);
   move(at_, q, scheduled_choice(entry));
@@ -209,11 +209,11 @@ std::optional<seen_violation> watched_run::step(int entry, bool look_for_stalls_
         return seen_violation{"bounded-exit", p};
   if (what_.local_waiting)
     if (auto found = waits_elsewhere()) return found;
-  if ((overtaken_ | too_often_) != 0 && (writes || now != before || look_for_stalls_always))
+  if ((overtaken_ | too_often_) != 0 && (writes || now != before || check_stalls_always))
     if (auto found = kept_out()) return found;
   if (auto found = about_enabling(q, earlier, now != before || past_doorway(q) != passed)) return found;
   const bool ends = before != region::remainder && now == region::remainder;
-  if ((what_.deadlock || what_.starvation) && (ends || look_for_stalls_always)) return stalled();
+  if ((what_.deadlock || what_.starvation) && (ends || check_stalls_always)) return stalled();
   return std::nullopt;
 }
 

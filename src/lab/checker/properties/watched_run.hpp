@@ -44,7 +44,7 @@ class watched_run {
   watched_run(program& p, const watched_properties& what);
 
   const local_state& local(int p) const { return program_.local(p, at_.locals[static_cast<std::size_t>(p)]); }
-  bool can_move(int p) { return !local(p).done && !look(at_, p, 0).blocked; }
+  bool can_move(int p) { return !local(p).done && !transition_of(at_, p, 0).blocked; }
   /// How many steps p has: more than one if it reads a safe register during a write.
   int choices(int p) const;
   /// It goes round a loop, or is blocked, and nothing changes as long as the others do nothing.
@@ -52,7 +52,7 @@ class watched_run {
 
   /// Makes a possible step and tells what it violates. That nothing changes any more, for deadlock-free and
   /// starvation-free, is looked for behind every step, or only where a passage ends.
-  std::optional<seen_violation> step(int entry, bool look_for_stalls_always);
+  std::optional<seen_violation> step(int entry, bool check_stalls_always);
   /// What is violated if all stop here but those that wait.
   std::optional<seen_violation> stalled();
   /// Those past their doorway that somebody who started later has overtaken.
@@ -62,7 +62,7 @@ class watched_run {
   using position = walker::position;
 
   code seen(const position& at, int p, int choice) const;
-  transition look(const position& at, int p, int choice) {
+  transition transition_of(const position& at, int p, int choice) {
     return program_.step(p, at.locals[static_cast<std::size_t>(p)], seen(at, p, choice));
   }
   void move(position& at, int p, int choice);

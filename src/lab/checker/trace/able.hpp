@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Who is able and who is enabled at one place of a run, in the words of Fischer et al. (properties/enabling.hpp), as
-/// far as a bounded look at what may follow shows it. For traces and random runs, where there is no graph of all
+/// Who is able and who is enabled at a position of a run, in the words of Fischer et al. (properties/enabling.hpp), as
+/// far as a bounded search of what may follow shows it. For traces and random runs, where there is no graph of all
 /// states; for atomic registers.
 
 #include <cstddef>
@@ -11,23 +11,23 @@
 
 namespace kgate::lab {
 
-class place_in_run {
+class position_in_run {
  public:
-  place_in_run(program& p, const walker::position& at) : program_(p), at_(at) {}
+  position_in_run(program& p, const walker::position& at) : program_(p), at_(at) {}
 
   int inside() const { return count(region::critical); }
   int trying() const { return count(region::entry); }
   bool leaving() const { return count(region::exit) > 0; }
   /// Its next step enters.
   bool able(int p);
-  /// It is not able, or not after some steps of the others. At most so many places are looked at, so an answer of no is
+  /// It is not able, or not after some steps of the others. At most so many positions are met, so an answer of no is
   /// none.
-  bool shown_not_enabled(int p, std::size_t places_max);
+  bool shown_not_enabled(int p, std::size_t positions_max);
   /// It enters after a bounded number of its own steps, whatever the others do (Afek et al.): all that may follow was
-  /// looked at, at most so many places.
-  bool shown_to_enter(int p, std::size_t places_max);
+  /// searched, at most so many positions.
+  bool shown_to_enter(int p, std::size_t positions_max);
   /// The most that can be enabled, less those shown not to be.
-  int enabled_max(std::size_t places_max);
+  int enabled_max(std::size_t positions_max);
   /// As many as should be enabled for l-full.
   int enabled_wanted() const;
 

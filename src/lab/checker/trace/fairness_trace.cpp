@@ -14,38 +14,38 @@ namespace kgate::lab {
 
 namespace {
 
-using place = std::pair<std::vector<code>, std::vector<local_id>>;
-place place_of(const walker& w) { return {w.here().values, w.here().locals}; }
+using position_key = std::pair<std::vector<code>, std::vector<local_id>>;
+position_key key_of(const walker& w) { return {w.here().values, w.here().locals}; }
 
 bool enters(const step_record& r) { return r.before != region::critical && r.after == region::critical; }
 
 /// Can `victim` run alone for ever without entering, from where w stands?
 bool waits_alone(walker w, int victim) {
-  std::set<place> met;
-  while (met.insert(place_of(w)).second) {
+  std::set<position_key> met;
+  while (met.insert(key_of(w)).second) {
     if (!w.can_move(victim)) return true;
     if (w.step(victim).after != region::entry) return false;
   }
   return true;
 }
 
-/// How many places a search that judges a trace visits.
-constexpr std::size_t places_max = 20'000;
+/// How many positions a search that judges a trace visits.
+constexpr std::size_t positions_max = 20'000;
 
-/// Looks for a run in which `victim` waits for ever: some steps of anybody, then it alone. Searches places_max places
-/// and no more.
+/// Looks for a run in which `victim` waits for ever: some steps of anybody, then it alone. Searches positions_max
+/// positions and no more.
 bool can_wait_for_ever(const walker& start, int victim, int N) {
-  std::set<place> met{place_of(start)};
+  std::set<position_key> met{key_of(start)};
   std::deque<walker> queue{start};
   while (!queue.empty()) {
     walker w = queue.front();
     queue.pop_front();
     if (waits_alone(w, victim)) return true;
-    for (int p = 0; p < N && met.size() < places_max; ++p) {
+    for (int p = 0; p < N && met.size() < positions_max; ++p) {
       if (!w.can_move(p)) continue;
       walker next = w;
       next.step(p);
-      if (next.local(victim).where == region::entry && met.insert(place_of(next)).second) queue.push_back(next);
+      if (next.local(victim).where == region::entry && met.insert(key_of(next)).second) queue.push_back(next);
     }
   }
   return false;
@@ -75,15 +75,15 @@ struct follower {
 template <class After>
 std::string follow_to_endless_wait(follower& run, const trace& t, After&& after) {
   bool victim_steps = false;
-  const auto look = [&](std::size_t i, const step_record& r) {
+  const auto observe = [&](std::size_t i, const step_record& r) {
     after(i, r);
     victim_steps |= r.process == t.victim && t.loop >= 0 && i >= static_cast<std::size_t>(t.loop);
   };
   const std::size_t all = t.schedule.size();
   const std::size_t stem = t.loop < 0 ? all : static_cast<std::size_t>(t.loop);
-  if (std::string wrong = run.follow(0, stem, look); !wrong.empty()) return wrong;
+  if (std::string wrong = run.follow(0, stem, observe); !wrong.empty()) return wrong;
   const walker::position start = run.w.here();
-  if (std::string wrong = run.follow(stem, all, look); !wrong.empty()) return wrong;
+  if (std::string wrong = run.follow(stem, all, observe); !wrong.empty()) return wrong;
   if (stem == all) return run.w.can_move(t.victim) ? fmt::format("process {} is not blocked at the end", t.victim) : "";
   if (!(run.w.here() == start)) return "the loop does not come back to its start";
   return victim_steps ? "" : fmt::format("process {} takes no step in the loop", t.victim);
@@ -159,7 +159,7 @@ std::string judge_waiting_bound(const trace& t, program& p, int allowed) {
 }
 
 /// Somebody gets in during the loop and the victim stays in its entry, for bounded-waiting never enabled. Being enabled
-/// lasts, so it is enough that the victim can wait for ever from some place in the loop.
+/// lasts, so it is enough that the victim can wait for ever from some position in the loop.
 std::string judge_waiting(const trace& t, program& p) {
   if (t.victim < 0) return fmt::format("a violation of {} needs a victim", t.property);
   if (t.loop < 0 || static_cast<std::size_t>(t.loop) == t.schedule.size())

@@ -64,12 +64,12 @@ bool obliged(walker& w, const trace& t, int p) {
   return !is_crashed(t, p) && w.outside(p) && w.can_move(p);
 }
 
-/// How many places a look at what may follow visits.
-constexpr std::size_t places_max = 20'000;
+/// How many positions a search of what may follow visits.
+constexpr std::size_t positions_max = 20'000;
 
-/// Of a (k,l)-deadlock. Which places are allocated depends on all that may follow; a run can only show the rest.
-std::string judge_places(walker& w) {
-  const place_in_run here(w.source(), w.here());
+/// Of a (k,l)-deadlock. Which permits are allocated depends on all that may follow; a run can only show the rest.
+std::string judge_permits(walker& w) {
+  const position_in_run here(w.source(), w.here());
   return here.enabled_wanted() > 0 || here.leaving() ? "" : "no place is free, or nobody wants one";
 }
 
@@ -109,12 +109,12 @@ std::string judge_end(const trace& t, walker& w, int N, int k) {
       waiting |= !is_crashed(t, p) && w.local(p).where == region::entry && (t.victim < 0 || t.victim == p);
     }
     if (!waiting) return "no live process waits in its entry at the end";
-    return t.property == "kl-deadlock-free" ? judge_places(w) : "";
+    return t.property == "kl-deadlock-free" ? judge_permits(w) : "";
   }
   if (t.property == "l-full" || t.property == "l-queuelike") {
-    place_in_run end(w.source(), w.here());
+    position_in_run end(w.source(), w.here());
     if (t.property == "l-queuelike" && end.leaving()) return "";
-    return end.enabled_max(places_max) != end.enabled_wanted() ? "" : "as many are enabled at the end as should be";
+    return end.enabled_max(positions_max) != end.enabled_wanted() ? "" : "as many are enabled at the end as should be";
   }
   return fmt::format("a finite run cannot show that '{}' is violated", t.property);
 }
@@ -128,7 +128,8 @@ std::string judge_arrival(const trace& t, program& p) {
   for (std::size_t i = 0; i < t.schedule.size(); ++i) {
     if (std::string wrong = cannot_step(t.schedule[i], w, i); !wrong.empty()) return wrong;
     const int q = scheduled_process(t.schedule[i]);
-    if (i + 1 == t.schedule.size()) not_enabled = place_in_run(p, w.here()).shown_not_enabled(t.victim, places_max);
+    if (i + 1 == t.schedule.size())
+      not_enabled = position_in_run(p, w.here()).shown_not_enabled(t.victim, positions_max);
     const bool waited = w.local(t.victim).where == region::entry;
     const step_record r = w.step(q, scheduled_choice(t.schedule[i]));
     overtakes = waited && q != t.victim && later[static_cast<std::size_t>(q)] && r.after == region::critical &&
@@ -151,21 +152,21 @@ std::string judge_loop(const trace& t, walker& w, int N) {
   std::vector<bool> settled(static_cast<std::size_t>(N), false);
   bool entered = false, victim_steps = false, changed = false, enabled_somewhere = false;
   bool entry_all_along = true, exit_all_along = true;
-  const auto look = [&] {
+  const auto observe = [&] {
     for (int p = 0; p < N; ++p)
       if (!obliged(w, t, p)) settled[p] = true;
     if (t.victim >= 0) {
       entry_all_along &= w.local(t.victim).where == region::entry;
       exit_all_along &= w.local(t.victim).where == region::exit;
       if (t.property == "finite-enabling")
-        enabled_somewhere |= !place_in_run(w.source(), w.here()).shown_not_enabled(t.victim, places_max);
+        enabled_somewhere |= !position_in_run(w.source(), w.here()).shown_not_enabled(t.victim, positions_max);
     } else {
       bool waits = false;
       for (int p = 0; p < N; ++p) waits |= !is_crashed(t, p) && w.local(p).where == region::entry;
       entry_all_along &= waits;
     }
   };
-  look();
+  observe();
   for (std::size_t i = static_cast<std::size_t>(t.loop); i < t.schedule.size(); ++i) {
     const int p = scheduled_process(t.schedule[i]);
     if (is_crashed(t, p)) return fmt::format("step {}: process {} has crashed", i + 1, p);
@@ -175,7 +176,7 @@ std::string judge_loop(const trace& t, walker& w, int N) {
     changed |= r.after != r.before;
     victim_steps |= p == t.victim;
     settled[p] = true;
-    look();
+    observe();
   }
   if (!(w.here() == start)) return "the loop does not come back to its start";
   if (t.property == "bounded-exit")
@@ -184,7 +185,7 @@ std::string judge_loop(const trace& t, walker& w, int N) {
     if (!settled[p]) return fmt::format("the loop is unfair: process {} could always move and never does", p);
   if (!entry_all_along) return "no process stays in its entry all along the loop";
   if (t.property == "deadlock-free" && entered) return "somebody enters in the loop";
-  if (t.property == "kl-deadlock-free") return changed ? "somebody changes its region in the loop" : judge_places(w);
+  if (t.property == "kl-deadlock-free") return changed ? "somebody changes its region in the loop" : judge_permits(w);
   if (is_endless_waiting(t)) {
     if (t.victim < 0 || !entered) return "nobody gets inside in the loop while one waits";
     if (enabled_somewhere) return fmt::format("process {} may be enabled in the loop", t.victim);
