@@ -22,8 +22,8 @@ void holds_in_room(int N, int k, int passages, int first_more = 0) {
   EXPECT_EQ(got.overall(), verdict::holds) << "N = " << N << ", k = " << k << ": " << text(got);
 }
 
-/// For what has more states than there is memory for: as far as it goes nothing is wrong, and nothing but the memory ends
-/// it.
+/// For what has more states than there is memory for: as far as it goes nothing is wrong, and nothing but the memory
+/// ends it.
 template <class Gate>
 void nothing_is_wrong_in_room(int N, int k, int passages) {
   const auto got = verdicts<Gate>(N, k, passages, 0, in_room_promised, {.gigabytes = 1});

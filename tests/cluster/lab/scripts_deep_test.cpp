@@ -9,6 +9,10 @@ using act = cluster_act;
 const std::vector<act> all{act::enter,   act::enter_two, act::give_up, act::stay,
                            act::enlarge, act::shrink,    act::dismiss, act::remove};
 
+TEST(cluster_scripts_deep, n3_k2_two_passages) { holds({.clients = 3, .k = 2, .acts = 2, .deaths = 1}); }
+TEST(cluster_scripts_deep, n3_k2_one_passage_a_loss_and_an_expiry_each_and_a_death) {
+  holds({.clients = 3, .k = 2, .acts = 1, .losses = 1, .expiries = 1, .deaths = 1});
+}
 TEST(cluster_scripts_deep, n3_k1_two_passages_an_expiry_each_and_a_death) {
   holds({.clients = 3, .k = 1, .acts = 2, .expiries = 1, .deaths = 1});
 }

@@ -49,12 +49,8 @@ TEST(cluster_scripts, n3_a_pause_while_others_wait) {
   holds({.clients = 3, .k = 1, .acts = 1, .among = {act::enter, act::pause}});
 }
 TEST(cluster_scripts, n3_k1_two_passages) { holds({.clients = 3, .k = 1, .acts = 2, .deaths = 1}); }
-TEST(cluster_scripts, n3_k2_two_passages) { holds({.clients = 3, .k = 2, .acts = 2, .deaths = 1}); }
 TEST(cluster_scripts, n3_k1_one_passage_a_loss_and_an_expiry_each_and_a_death) {
   holds({.clients = 3, .k = 1, .acts = 1, .losses = 1, .expiries = 1, .deaths = 1});
-}
-TEST(cluster_scripts, n3_k2_one_passage_a_loss_and_an_expiry_each_and_a_death) {
-  holds({.clients = 3, .k = 2, .acts = 1, .losses = 1, .expiries = 1, .deaths = 1});
 }
 
 }  // namespace
