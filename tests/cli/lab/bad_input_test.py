@@ -119,6 +119,12 @@ class Names(LabTest):
         for command in (CHECK, (*REPLAY, "--schedule", "0")):
             self.refused(*command, "--property", "fairness", says=("'fairness'", "k-exclusion", "starvation-free"))
 
+    def test_formulas_name_what_there_is(self):
+        self.refused(*CHECK, "--ltl", "[] !at(0, 12)", says=("label '12'", "nearest is 2", "2, 3, 4"))
+        self.refused(*CHECK, "--ltl", "[] Y.0 = 1", says=("not 'Y.0 = 1'", "nearest is X.0"))
+        self.refused(*CHECK, "--ltl", "[] !insid(0)", says=("nearest is inside",))
+        self.refused(*CHECK, "--ltl", "[] #insde <= 1", says=("remainder, entry, inside or exit", "insde"))
+
     def test_formulas_that_are_too_long(self):
         self.refused(*CHECK, "--ltl", "(" * 50000 + "true" + ")" * 50000, says=("at most 4000 characters",))
         self.refused(*CHECK, "--ltl", "(" * 4000, says=("character 4001",))

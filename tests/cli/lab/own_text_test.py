@@ -55,7 +55,7 @@ class OwnText(LabTest):
         self.lab(HOLDS, "check", "mine.hpp", "-N", "3", "-k", "2", "--symmetry", "--property", "k-exclusion")
         swept = self.lab(VIOLATED, "check", "mine.hpp", "-N", "2-3", "-k", "1-2", "--format", "csv").splitlines()
         self.assertEqual(swept[0], "algorithm,N,k,passages,crashes,states,transitions,k-exclusion,deadlock-free,"
-                                   "starvation-free,bounded-exit,seed,threads,memory_max,time_max,version,commit,machine")
+                                   "starvation-free,bounded-exit,invariant,seed,threads,memory_max,time_max,version,commit,machine")
         self.assertEqual([line.split(",")[:3] for line in swept[1:]],
                          [["mine.hpp", N, k] for N, k in (("2", "1"), ("2", "2"), ("3", "1"), ("3", "2"))])
         self.assertIn("mine.hpp exists already", self.complaint("new", "mine.hpp"))

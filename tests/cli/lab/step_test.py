@@ -46,6 +46,13 @@ class Step(LabTest):
         self.assertIn("process 2 cannot move", waits)
         self.assertRegex(waits, r"p2 +entry +5: await Q\.0 +waits")
 
+    def test_long_runs_are_made_or_refused_at_once(self):
+        text = self.step(("peterson-k", "-N", "2", "-k", "1"), "0,1x9", "0x50000", "0x100000", "0x10000000", "0x99999999999", "undo 50001", "run")
+        self.assertIn("after 50,010 steps", text)
+        self.assertEqual(text.count("a run has at most 100,000 steps here"), 2)
+        self.assertIn("'0x99999999999' is no command", text)
+        self.assertIn("after 9 steps", text)
+
     def test_undo_and_reset(self):
         text = self.step(CHAIN, "0,1", "undo", "run", "crash 2", "undo", "reset", "run")
         self.assertIn("     1  p0 2: fetch_and_add X.0: 2 -> 1", text)

@@ -38,6 +38,8 @@ struct check_request {
   bool symmetry = false;
   run_limits limits;
   double audit_share = 0.05;  ///< of the time, for the audit; a few short walks are made however little that is
+  /// Of the text, where they are known: a formula may name one that no run comes to.
+  std::vector<std::string> labels{};
 };
 
 struct check_result {

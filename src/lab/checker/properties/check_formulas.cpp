@@ -11,6 +11,7 @@ void checking::formula(property_result& r) {
   const formula_property wanted = *parse_formula_property(r.name);
   const temporal_formula f(wanted.formula, program_);
   if (!explored_.complete) return undecided(r, explored_.why);
+  f.check_labels(program_, request_.labels);
   if (request_.symmetry) return undecided(r, "formulas name processes: decide them without symmetry");
   if (!linked()) return undecided(r, watch_.why());
   const formula_result found =

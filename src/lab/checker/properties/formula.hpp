@@ -63,8 +63,11 @@ class temporal_formula {
   static constexpr std::size_t atoms_max = 64;
   static constexpr std::size_t nodes_max = 4096;
 
-  /// Throws std::invalid_argument with a sentence that says what is wrong, and where.
+  /// Throws std::invalid_argument with a sentence that says what is wrong, and where. Labels are not looked up.
   temporal_formula(std::string_view text, const program& p);
+  /// Throws std::invalid_argument if a label of the formula is neither one of these nor one that a process comes to, as
+  /// far as `p` has been explored.
+  void check_labels(const program& p, const std::vector<std::string>& others) const;
 
   const std::vector<state_atom>& atoms() const { return atoms_; }
   const std::vector<node>& nodes() const { return nodes_; }

@@ -2,14 +2,44 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cctype>
 #include <functional>
 #include <map>
+#include <set>
 #include <stdexcept>
 
 #include "lab/checker/properties/formula.hpp"
 
 namespace kgate::lab {
+
+namespace {
+
+/// How many characters must be changed, added or taken away to make one word of another, capitals aside.
+std::size_t distance(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  std::vector<std::size_t> last(b.size() + 1), next(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    next[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j)
+      next[j] = std::min({last[j] + 1, next[j - 1] + 1,
+                          last[j - 1] + (lower(a[i - 1]) == lower(b[j - 1]) ? std::size_t{0} : std::size_t{1})});
+    last.swap(next);
+  }
+  return last.back();
+}
+
+/// " (nearest is X)", of some words.
+template <class Words>
+std::string suggestion(std::string_view wrong, const Words& words) {
+  const auto nearest = std::min_element(words.begin(), words.end(), [&](const auto& a, const auto& b) {
+    return distance(wrong, a) < distance(wrong, b);
+  });
+  return nearest == words.end() ? "" : fmt::format(" (nearest is {})", *nearest);
+}
+
+}  // namespace
 
 /// Reads a formula by recursive descent. A quantified part is read once for each process.
 class formula_parser {
@@ -33,10 +63,10 @@ class formula_parser {
   static constexpr int quantifiers_max = 5;        ///< each parses the rest once for each process
   static constexpr std::size_t length_max = 4000;  ///< parentheses inside each other are parsed by recursion
 
-  [[noreturn]] void fail(const std::string& expected) const {
+  [[noreturn]] void fail(const std::string& expected, const std::string& hint = "") const {
     throw std::invalid_argument(
-        fmt::format("in the formula '{}', character {}: {} is expected{}", text_, at_ + 1, expected,
-                    at_ < text_.size() ? fmt::format(", not '{}'", text_.substr(at_, 12)) : ""));
+        fmt::format("in the formula '{}', character {}: {} is expected{}{}", text_, at_ + 1, expected,
+                    at_ < text_.size() ? fmt::format(", not '{}'", text_.substr(at_, 12)) : "", hint));
   }
 
   // Tokens.
@@ -199,8 +229,13 @@ class formula_parser {
     state_atom a;
     if (take("#")) {
       a.is = state_atom::kind::count;
-      const auto where = region_of(word());
-      if (!where) fail("remainder, entry, inside or exit after '#'");
+      const std::size_t from = at_;
+      const std::string name = word();
+      const auto where = region_of(name);
+      if (!where) {
+        at_ = from;
+        fail("remainder, entry, inside or exit after '#'");
+      }
       a.where = *where;
       a.compared = relation();
       a.with = compared_value();
@@ -243,23 +278,30 @@ class formula_parser {
     }
     state_atom a;
     a.is = state_atom::kind::variable;
-    std::vector<std::string> known;
-    for (int v = 0; v < program_.variables(); ++v) {
+    for (int v = 0; v < program_.variables(); ++v)
       if (program_.variable(v).name == name) a.variable = v;
-      if (known.size() < 20) known.push_back(program_.variable(v).name);
-    }
     if (a.variable < 0) {
       at_ = from;
-      fail(
-          fmt::format("entry(p), inside(p), exit(p), remainder(p), waiting(p), crashed(p), at(p, label), #inside or a "
-                      "variable ({})",
-                      fmt::join(known, ", ")));
+      unknown(name);
     }
     a.compared = relation();
     a.with = compared_value();
     const bool digits = a.with.find_first_not_of("0123456789") == std::string::npos;
     if (program_.variable(a.variable).names_process && digits) a.with = "p" + a.with;  // as it is printed
     return add(a);
+  }
+
+  [[noreturn]] void unknown(const std::string& name) const {
+    std::vector<std::string> known;
+    for (int v = 0; v < program_.variables(); ++v) known.push_back(program_.variable(v).name);
+    std::vector<std::string> words{"entry", "inside", "exit", "remainder", "waiting", "crashed", "at"};
+    words.insert(words.end(), known.begin(), known.end());
+    constexpr std::size_t shown = 20;
+    if (known.size() > shown) known.resize(shown);
+    fail(fmt::format("entry(p), inside(p), exit(p), remainder(p), waiting(p), crashed(p), at(p, label), #inside or a "
+                     "variable ({})",
+                     fmt::join(known, ", ")),
+         name.empty() ? "" : suggestion(name, words));
   }
 
   std::string_view text_;
@@ -272,6 +314,16 @@ class formula_parser {
 
 temporal_formula::temporal_formula(std::string_view text, const program& p) {
   root_ = formula_parser(text, p, *this).run();
+}
+
+void temporal_formula::check_labels(const program& p, const std::vector<std::string>& others) const {
+  std::set<std::string> known(others.begin(), others.end());
+  for (int q = 0; q < p.N(); ++q)
+    for (local_id s = 0; s < p.locals(q); ++s) known.insert(p.local(q, s).label);
+  for (const state_atom& a : atoms_)
+    if (a.is == state_atom::kind::at_label && !known.contains(a.with))
+      throw std::invalid_argument(fmt::format("a formula names label '{}', and the text has none such{}; it has {}",
+                                              a.with, suggestion(a.with, known), fmt::join(known, ", ")));
 }
 
 }  // namespace kgate::lab

@@ -136,6 +136,9 @@ plan make_plan(const command_options& a) {
   r.contention = a.contention ? parse_number("--contention", *a.contention, 1, p.of.N) : 0;
   r.symmetry = a.symmetry;
   check_symmetry(p);
+  for (const embedded_source& source : sources_of(p.of.algorithm))
+    for (const auto& [label, line] : labels_of(source.text))
+      if (std::find(r.labels.begin(), r.labels.end(), label) == r.labels.end()) r.labels.push_back(label);
   for (const std::string& name : a.properties) r.properties.push_back(parse_property(name));
   for (const std::string& formula : a.formulas)
     r.properties.push_back(lab::formula_property{fairness_of(a), formula}.text());
@@ -160,6 +163,15 @@ plan make_plan(const command_options& a) {
     p.notes.push_back(
         fmt::format("{} promises progress only without crashes: --crashes 0 checks that", p.of.algorithm.id()));
   return p;
+}
+
+/// What stands beside the text as its invariant is judged unless something else is asked for.
+void add_invariant(const command_options& a, plan& p, const lab::program& program) {
+  if (!program.has_invariant() || !a.properties.empty() || !a.formulas.empty()) return;
+  if (p.request.symmetry)
+    p.notes.emplace_back("with --symmetry the invariant beside the text is not checked");
+  else
+    p.request.properties.emplace_back("invariant");
 }
 
 /// What the search decides that reduces tickets.
@@ -209,6 +221,8 @@ lab::check_result carry_out(lab::program& program, plan& p) {
   p.request.limits.interrupted = &catch_interrupts();
   if (line.wanted()) p.request.limits.report = [&line](const lab::progress& now) { line.show(now); };
   try {
+    for (const std::string& name : p.request.properties)  // before minutes of exploring
+      if (const auto written = lab::parse_formula_property(name)) lab::temporal_formula(written->formula, program);
     return lab::check(program, p.request);
   } catch (const std::bad_alloc&) {
     return lab::nothing_decided(p.request, "memory limit reached");
@@ -411,6 +425,7 @@ exit_code sweep(const command_options& a) {
         one.k = std::to_string(k);
         plan p = make_plan(one);
         const watched_program program(p.of, p.request.of, p.request.limits.seconds_max);
+        add_invariant(a, p, *program);
         const std::optional<lab::ticket_rule> rule = shifting_rule(a, p);
         const lab::check_result& r = results.emplace_back(rule ? carry_out_shifted(*rule, p) : carry_out(*program, p));
         if (a.json) list.push_back(machine_form(p, r, *program));
@@ -438,8 +453,7 @@ exit_code run(const command_options& a) {
     options.remember_accesses = parse_number("--forget-nothing", *a.forget_nothing, 1, accesses_max);
   const watched_program made(p.of, p.request.of, p.request.limits.seconds_max, options);
   lab::program& program = *made;
-  if (program.has_invariant() && a.properties.empty() && a.formulas.empty() && !p.request.symmetry)
-    p.request.properties.emplace_back("invariant");
+  add_invariant(a, p, program);
   const std::optional<lab::ticket_rule> rule = shifting_rule(a, p);
   const lab::check_result result = rule ? carry_out_shifted(*rule, p) : carry_out(program, p);
   print(a.json ? machine_form(p, result, program).dump(2) + "\n" : human(p, result, program));

@@ -35,6 +35,7 @@ namespace kgate::tool {
 namespace {
 
 constexpr int passages_max = 1000;
+constexpr std::size_t steps_max = 100'000;  ///< of a run made by hand; each can be taken back
 constexpr double seconds_default = 20;
 /// A page carries them all, with what can break for every set of crashed processes.
 constexpr std::uint64_t page_states_max = 20'000;
@@ -187,11 +188,13 @@ class session {
     } catch (const std::invalid_argument&) {
       throw usage_error(fmt::format("'{}' is no command: 0 lets process 0 step, 'help' shows the others", line));
     }
+    if (done_.size() + entries.size() > steps_max)
+      throw usage_error(fmt::format("a run has at most {} steps here", grouped(steps_max)));
     for (const int entry : entries) {
       const int p = lab::scheduled_process(entry);
       if (p >= name_.N) throw usage_error(fmt::format("there is no process {}: N = {}", p, name_.N));
       if (is_crashed(p)) throw usage_error(fmt::format("process {} has crashed", p));
-      if (const std::string why = lab::cannot_step(entry, walker_, schedule().size()); !why.empty())
+      if (const std::string why = lab::cannot_step(entry, walker_, done_.size()); !why.empty())
         throw usage_error(why.substr(why.find(": ") + 2));
       step(entry);
     }
@@ -214,6 +217,7 @@ class session {
   void crash(int p) {
     if (is_crashed(p)) throw usage_error(fmt::format("process {} has crashed already", p));
     done_.push_back({-1, p, walker_.here(), state(), fmt::format("p{} crashes", p)});
+    crashed_[static_cast<std::size_t>(p)] = true;
     print(state_text());
   }
 
@@ -222,6 +226,7 @@ class session {
     for (; count > 0 && !done_.empty(); --count) {
       walker_.go(done_.back().before);
       state_ = done_.back().state;
+      if (const int p = done_.back().crashed; p >= 0) crashed_[static_cast<std::size_t>(p)] = false;
       done_.pop_back();
     }
     print(state_text());
@@ -307,10 +312,7 @@ class session {
       if (one.crashed >= 0) all.push_back(one.crashed);
     return all;
   }
-  bool is_crashed(int p) const {
-    const auto all = crashed();
-    return std::find(all.begin(), all.end(), p) != all.end();
-  }
+  bool is_crashed(int p) const { return crashed_[static_cast<std::size_t>(p)]; }
   lab::state_id state() {
     if (state_ == lab::no_state && future_ != nullptr && future_->known()) state_ = future_->start();
     return state_;
@@ -322,6 +324,7 @@ class session {
   explored_future* future_;
   lab::state_id state_ = lab::no_state;
   std::vector<deed> done_;
+  std::vector<bool> crashed_ = std::vector<bool>(static_cast<std::size_t>(name_.N), false);
   std::map<std::string, std::string> statements_;
 };
 
