@@ -20,6 +20,9 @@
 ///     is a std::coroutine_handle. Without one it goes on in the thread that ended its wait, inside release(),
 ///     request_stop() or close(): see inline_executor. With a time limit one must be given.
 ///
+/// What the thread that ends a wait calls must not throw: an exception that leaves a coroutine resumed there (its
+/// promise's unhandled_exception() throws), or execute(), ends the program by std::terminate.
+///
 /// With a stop_token or a time limit, co_await gives a bool: false if it gave up or was refused. Without them it gives
 /// nothing, and throws kgate::refused. slots::async_acquire gives a slot or, with a limit, a std::optional; and
 /// pool::async_borrow a lease, which is empty if it gave up or was refused. The rules are those of acquire: a permit

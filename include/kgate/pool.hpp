@@ -19,6 +19,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -126,7 +127,7 @@ class pool {
   template <class Make>
   requires requires(Make& make, std::ptrdiff_t number) { T(make(number)); }
   pool(std::ptrdiff_t k, Make make, std::ptrdiff_t capacity)
-      : slots_(k, capacity),
+      : slots_(checked(k, capacity), capacity),
         make_([make = std::make_shared<Make>(std::move(make))](void* memory, std::ptrdiff_t number) {
           ::new (memory) T((*make)(number));  // shared, since std::function wants what can be copied
         }),
@@ -164,7 +165,7 @@ class pool {
   /// of slots from k on are destroyed when they are given back; those not in
   /// use then are kept until the pool ends or has room for them again.
   /// @throws std::invalid_argument unless 1 <= k <= capacity()
-  void resize(std::ptrdiff_t k) { slots_.resize(k); }
+  void resize(std::ptrdiff_t k) { slots_.resize(checked(k, capacity())); }
   /// Lends nothing any more: who waits or comes gets an exception (refused) or, with a limit, an empty lease. What is
   /// lent stays with its borrower, and is destroyed when it is given back. Final.
   void close() { slots_.close(); }
@@ -179,6 +180,12 @@ class pool {
  private:
   friend detail::suspended_pool;
 
+  static std::ptrdiff_t checked(std::ptrdiff_t k, std::ptrdiff_t capacity) {
+    if (k < 1 || k > capacity || capacity > Slots::max())
+      detail::throw_or_stop<std::invalid_argument>(
+          "kgate::pool: k must be at least 1 and at most the capacity, which is at most max()");
+    return k;
+  }
   lease lend(basic_slot<Slots> held) {
     if (!held) return {};
     entry& its = entries_[static_cast<std::size_t>(held.number())];

@@ -56,12 +56,12 @@ struct bounded_overtaking {
 class refused : public std::runtime_error {
  public:
   enum class reason : unsigned char {
-    closed,     ///< the semaphore was closed
+    closed,     ///< the semaphore, slots or pool was closed
     too_heavy,  ///< more permits were asked for than there are, or than there are after a resize
   };
   explicit refused(reason why)
-      : std::runtime_error(why == reason::closed ? "kgate::semaphore: closed"
-                                                 : "kgate::semaphore: more permits asked for than there are"),
+      : std::runtime_error(why == reason::closed ? "kgate: closed: nobody gets a permit any more"
+                                                 : "kgate: more permits asked for than there are"),
         why_(why) {}
   reason why() const noexcept { return why_; }
 
@@ -110,6 +110,8 @@ class alignas(detail::cache_line) basic_semaphore {
   using word = typename L::word;
   using protocol = detail::bucket_protocol<machine>;
   using statistics_type = Statistics;
+  /// Texts of errors speak of what the user made.
+  static constexpr bool of_slots = Word::names_max > 0;
 
  public:
   /// The largest k.
@@ -123,7 +125,10 @@ class alignas(detail::cache_line) basic_semaphore {
   basic_semaphore& operator=(const basic_semaphore&) = delete;
 
   /// Nobody may be waiting: the program stops if somebody is. Permits still out are forgotten.
-  ~basic_semaphore() { KGATE_EXPECTS(waiters() == 0, "semaphore destroyed while somebody waits for it"); }
+  ~basic_semaphore() {
+    KGATE_EXPECTS(waiters() == 0, of_slots ? "slots destroyed while somebody waits for one"
+                                           : "semaphore destroyed while somebody waits for it");
+  }
 
   /// Takes w permits, all at once, waiting for them in line. Nobody who comes later is admitted before, even if it asks
   /// for less (head-of-line rule): a large request delays those behind it, and cannot be starved by them. w < 1 and w >
@@ -284,7 +289,9 @@ class alignas(detail::cache_line) basic_semaphore {
 
   static constexpr void check_permits(std::ptrdiff_t k) {
     if (k < 1 || k > max())
-      detail::throw_or_stop<std::invalid_argument>("kgate::semaphore: k must be at least 1 and at most max()");
+      detail::throw_or_stop<std::invalid_argument>(
+          of_slots ? "kgate::slots: k must be at least 1 and at most the capacity, which is at most max()"
+                   : "kgate::semaphore: k must be at least 1 and at most max()");
   }
   static void check_weight(std::ptrdiff_t w) noexcept {
     KGATE_EXPECTS(w >= 1 && w <= max(), "acquire of fewer than one permit, or of more than there can be");

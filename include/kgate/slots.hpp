@@ -107,7 +107,9 @@ class basic_slots {
   /// Nothing if closed.
   /// @throws std::invalid_argument unless 1 <= k <= capacity()
   void resize(std::ptrdiff_t k) {
-    if (k > capacity()) detail::throw_or_stop<std::invalid_argument>("kgate::slots: more slots than there is room for");
+    if (k > capacity())
+      detail::throw_or_stop<std::invalid_argument>(
+          "kgate::slots: k must be at least 1 and at most the capacity, which is at most max()");
     permits_.resize(k);
   }
   /// Gives a slot back. One that is not taken stops the program.

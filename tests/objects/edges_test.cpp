@@ -204,7 +204,8 @@ int nested<K, Slots>::apply(const operation& op) noexcept {
 template <int K, class Slots = any_order>
 void stops_when_nested() {
   EXPECT_EQ((nesting<K, Slots>().apply({0})), 0);
-  EXPECT_DEATH((nesting<K, Slots>().apply({1})), "apply was called by an operation of the same object");
+  EXPECT_DEATH((nesting<K, Slots>().apply({1})),
+               "apply was called while this thread is in apply of the same object: by its operation, or by a signal");
 }
 
 TEST(NestedApply, StopsTheProgramAndDoesNotHang) {

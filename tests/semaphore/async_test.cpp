@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <coroutine>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <latch>
@@ -57,6 +58,38 @@ TEST(Async, TakesWhatIsFreeWithoutBeingSuspended) {
   EXPECT_EQ(order, "AB");
   EXPECT_EQ(s.available(), 0);
   s.release(3);
+}
+
+/// A coroutine whose exceptions go to whoever resumes it.
+struct throwing {
+  struct promise_type {
+    throwing get_return_object() noexcept { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() { throw; }
+  };
+};
+throwing acquire_and_throw(semaphore& s) {
+  co_await s.async_acquire();
+  throw std::runtime_error("out of a coroutine");
+}
+TEST(Async, AnExceptionThatLeavesACoroutineResumedInlineEndsTheProgram) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  semaphore s(1);
+  EXPECT_THROW(acquire_and_throw(s), std::runtime_error) << "not suspended: it goes to the caller";
+  s.release();
+  EXPECT_DEATH(
+      {
+        s.acquire();
+        acquire_and_throw(s);
+        try {
+          s.release();
+        } catch (...) {
+          std::_Exit(0);
+        }
+      },
+      "terminate called.*out of a coroutine");
 }
 
 TEST(Async, CoroutinesAndThreadsStandInOneLine) {

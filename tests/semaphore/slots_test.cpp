@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -213,6 +214,48 @@ TEST(pool, can_be_resized) {
     EXPECT_THROW(p.resize(4), std::invalid_argument);
   }
   EXPECT_EQ(destroyed, 3);
+}
+
+template <class Call>
+std::string said(Call&& call) {
+  try {
+    call();
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return "nothing";
+}
+TEST(slots_errors, speak_of_what_was_made) {
+  const std::string range = "k must be at least 1 and at most the capacity, which is at most max()";
+  kgate::slots s(1, 2);
+  EXPECT_EQ(said([] { kgate::slots none(0); }), "kgate::slots: " + range);
+  EXPECT_EQ(said([] { kgate::slots none(3, 2); }), "kgate::slots: " + range);
+  EXPECT_EQ(said([&] { s.resize(0); }), "kgate::slots: " + range);
+  EXPECT_EQ(said([&] { s.resize(3); }), "kgate::slots: " + range);
+  const auto make = [](std::ptrdiff_t slot) { return static_cast<int>(slot); };
+  kgate::pool<int> p(1, make, 2);
+  EXPECT_EQ(said([&] { kgate::pool<int> none(0, make); }), "kgate::pool: " + range);
+  EXPECT_EQ(said([&] { kgate::pool<int> none(3, make, 2); }), "kgate::pool: " + range);
+  EXPECT_EQ(said([&] { kgate::pool<int> none(1, make, kgate::slots::max() + 1); }), "kgate::pool: " + range);
+  EXPECT_EQ(said([&] { p.resize(0); }), "kgate::pool: " + range);
+  EXPECT_EQ(said([&] { p.resize(3); }), "kgate::pool: " + range);
+  s.close();
+  p.close();
+  EXPECT_EQ(said([&] { (void)s.acquire(); }), "kgate: closed: nobody gets a permit any more");
+  EXPECT_EQ(said([&] { (void)p.borrow(); }), "kgate: closed: nobody gets a permit any more");
+}
+TEST(slots_errors, destroying_them_under_a_waiter_stops_the_program) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_DEATH(
+      {
+        auto s = std::make_unique<kgate::slots>(1);
+        (void)s->acquire();
+        std::thread waiter([&] { (void)s->acquire(); });
+        while (s->waiters() == 0) std::this_thread::sleep_for(1ms);
+        s.reset();
+        waiter.join();
+      },
+      "slots destroyed while somebody waits for one");
 }
 
 // A lease that was moved from has no object, and discarding it destroys

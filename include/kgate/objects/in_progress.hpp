@@ -6,7 +6,8 @@
 
 namespace kgate::detail {
 
-inline constexpr const char* nested_apply = "apply was called by an operation of the same object";
+inline constexpr const char* nested_apply =
+    "apply was called while this thread is in apply of the same object: by its operation, or by a signal handler";
 
 /// Marks that this thread carries out an operation on an object; the program stops if it already does.
 class in_progress {
