@@ -87,7 +87,7 @@ KGATE_API void kgate_stop_destroy(kgate_stop* stop);
 #define KGATE_FOREVER INT64_MAX
 
 /**
- * A wait that blocks no thread: a place in the queue with a descriptor for poll, epoll or an event loop. A ..._begin
+ * A wait that blocks no thread: a position in the queue with a descriptor for poll, epoll or an event loop. A ..._begin
  * call returns KGATE_OK if it got what it asked for at once (*wait is null then), KGATE_WAITING with a wait in *wait,
  * or an error. When the descriptor is readable kgate_wait_finish() says how the wait ended. One thread at a time.
  *

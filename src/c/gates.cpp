@@ -66,6 +66,23 @@ std::string name_for_status(const char* name, const kgate::gate_options& options
   return directory.empty() ? name : std::string(name) + " -d " + directory;
 }
 
+/// What somebody is told who wants to remove a gate that others use: how many they are, one of them, what to do next.
+int in_use(kgate_gate& gate) {
+  const kgate::gate_status now = gate.gate.status();
+  const std::string& named = *gate.name;
+  const int length = static_cast<int>(std::min(named.find(' '), named.size()));
+  const kgate::gate_participant* const one = !now.holders.empty()   ? &now.holders.front()
+                                             : !now.waiters.empty() ? &now.waiters.front()
+                                                                    : nullptr;
+  if (one == nullptr)
+    return failed_with(KGATE_IN_USE, "gate '%.*s': somebody was inside or waited until now; try again", length,
+                       named.c_str());
+  return failed_with(KGATE_IN_USE,
+                     "gate '%.*s': in use (%zu inside, %zu waiting; process %d is one of them); wait until they have "
+                     "left, or remove it by force; see who they are: kgate status -n %s",
+                     length, named.c_str(), now.holders.size(), now.waiters.size(), one->process, named.c_str());
+}
+
 /// A wait for a gate.
 class entering final : public kgate_wait {
  public:
@@ -186,7 +203,7 @@ int kgate_gate_resize(kgate_gate* gate, int slots) {
 }
 int kgate_gate_remove(kgate_gate* gate, int forced) {
   if (gate == nullptr) return failed(KGATE_INVALID);
-  return guarded([&]() -> int { return gate->gate.remove(forced != 0) ? KGATE_OK : failed(KGATE_IN_USE); });
+  return guarded([&]() -> int { return gate->gate.remove(forced != 0) ? KGATE_OK : in_use(*gate); });
 }
 void kgate_guard_against_truncation(void) { kgate::gate::guard_against_truncation(); }
 

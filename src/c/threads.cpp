@@ -96,14 +96,25 @@ class taking_slot final : public kgate_wait {
   canceller<kgate::slot_event> canceller_;
 };
 
+/// Why waiting would be in vain; KGATE_OK if it would not.
+int in_vain(const kgate_semaphore& s, std::ptrdiff_t permits) {
+  if (s.permits.closed()) return failed(KGATE_CLOSED, "semaphore: closed; nobody gets a permit any more");
+  const std::ptrdiff_t k = s.permits.permits();
+  if (permits > k)
+    return failed_with(KGATE_TOO_HEAVY,
+                       "semaphore: %td permits asked for, and there are %td; ask for fewer, or resize it", permits, k);
+  return KGATE_OK;
+}
+int in_vain(const kgate_slots& s) {
+  return s.slots.closed() ? failed(KGATE_CLOSED, "slots: closed; nobody gets one any more") : int{KGATE_OK};
+}
 /// Why the semaphore gave nothing within the limits.
 int refusal(const kgate_semaphore& s, std::ptrdiff_t permits, std::int64_t nanoseconds, const kgate_stop* stop) {
-  if (s.permits.closed()) return failed(KGATE_CLOSED);
-  if (permits > s.permits.permits()) return failed(KGATE_TOO_HEAVY);
+  if (const int why = in_vain(s, permits)) return why;
   return stop_requested(stop) ? failed(KGATE_STOPPED) : not_in_time(s, permits, nanoseconds);
 }
 int refusal(const kgate_slots& s, std::int64_t nanoseconds, const kgate_stop* stop) {
-  if (s.slots.closed()) return failed(KGATE_CLOSED);
+  if (const int why = in_vain(s)) return why;
   return stop_requested(stop) ? failed(KGATE_STOPPED) : not_in_time(s, nanoseconds);
 }
 
@@ -122,7 +133,8 @@ void kgate_semaphore_destroy(kgate_semaphore* semaphore) { delete semaphore; }
 int kgate_acquire(kgate_semaphore* semaphore, ptrdiff_t permits) {
   if (semaphore == nullptr || !weight_fits(permits)) return failed(KGATE_INVALID);
   if (semaphore->permits.try_acquire(permits)) return KGATE_OK;
-  return guarded([&] {
+  return guarded([&]() -> int {
+    if (const int why = in_vain(*semaphore, permits)) return why;
     semaphore->permits.acquire(permits);
     return KGATE_OK;
   });
@@ -143,6 +155,7 @@ int kgate_acquire_begin(kgate_semaphore* semaphore, ptrdiff_t permits, int64_t n
   if (semaphore->permits.try_acquire(permits)) return KGATE_OK;
   return guarded([&]() -> int {
     if (nanoseconds <= 0) return refusal(*semaphore, permits, nanoseconds, stop);
+    if (const int why = in_vain(*semaphore, permits)) return why;
     *wait = new acquiring(*semaphore, permits, nanoseconds, stop);
     return KGATE_WAITING;
   });
@@ -186,7 +199,8 @@ int kgate_slots_create(kgate_slots** slots, ptrdiff_t k) {
 void kgate_slots_destroy(kgate_slots* slots) { delete slots; }
 int kgate_slots_acquire(kgate_slots* slots, ptrdiff_t* slot) {
   if (slots == nullptr || slot == nullptr) return failed(KGATE_INVALID);
-  return guarded([&] {
+  return guarded([&]() -> int {
+    if (const int why = in_vain(*slots)) return why;
     *slot = slots->slots.acquire();
     return KGATE_OK;
   });
@@ -212,6 +226,7 @@ int kgate_slots_acquire_begin(kgate_slots* slots, ptrdiff_t* slot, int64_t nanos
       return KGATE_OK;
     }
     if (nanoseconds <= 0) return refusal(*slots, nanoseconds, stop);
+    if (const int why = in_vain(*slots)) return why;
     *wait = new taking_slot(*slots, *slot, nanoseconds, stop);
     return KGATE_WAITING;
   });
