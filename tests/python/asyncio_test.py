@@ -88,7 +88,17 @@ class Gates(unittest.IsolatedAsyncioTestCase):
                                      ((1.5,), TypeError)):
                 with self.assertRaises(error, msg=f"{call} {arguments}"):
                     call(*arguments)
-        for limit in (float("inf"), 1e300, 2**70, 9e9):
+        with self.assertRaises(kgate.BadSlots):
+            await g.enter_async(2**80)
+        with self.assertRaises(kgate.TooHeavy):
+            await s.acquire_async(2**80)
+        async with g.enter_async(), s:
+            with self.assertRaises(kgate.TooHeavy):
+                await s.acquire_async(2)
+            for call in (g.enter_async, s.acquire_async):
+                with self.assertRaises(TimeoutError):
+                    await call(timeout=-10**400)
+        for limit in (float("inf"), 1e300, 2**70, 9e9, 10**400):
             async with g.enter_async(timeout=limit), s.acquire_async(timeout=limit):
                 late = asyncio.ensure_future(asyncio.wait_for(g.enter_async(timeout=limit).__aenter__(), 0.01))
                 with self.assertRaises(TimeoutError):

@@ -19,6 +19,7 @@ import unittest
 from pathlib import Path
 
 import kgate
+from kgate._machines import ClusterGate
 
 ENSEMBLE = ""
 
@@ -93,6 +94,22 @@ class Machines(unittest.TestCase):
             kgate.Gate("x", 1, on=self.on, mode=0o660)
         with self.assertRaises(kgate.Error):
             kgate.Gate("x", 1, on="http://elsewhere")
+        g = self.gate("numbers", 1)
+        for wrong in (lambda: g.enter(2**80), lambda: g.resize(2**80), lambda: g.resize(-1), lambda: self.gate("numbers", 2**80)):
+            with self.assertRaises(kgate.BadSlots):
+                wrong()
+        with g.enter(timeout=10**400):
+            self.assertIsNone(g.try_enter(timeout=-10**400))
+            with self.assertRaisesRegex(kgate.InUse, r"in use \(1 inside, 0 waiting\); .*kgate status -n numbers --on"):
+                g.remove()
+
+    def test_never_opened(self):
+        half = ClusterGate.__new__(ClusterGate)
+        for wrong in (half.enter, half.status, half.remove, lambda: half.slots, lambda: half.name, lambda: half.resize(1), lambda: pickle.dumps(half)):
+            with self.assertRaises(ValueError):
+                wrong()
+        half.close()
+        self.assertEqual(repr(half), "<kgate.Gate, never opened>")
 
     def test_order_of_threads_and_decorator(self):
         g = self.gate("threads", 1)

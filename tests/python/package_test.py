@@ -219,7 +219,7 @@ class Gates(unittest.TestCase):
                       lambda: g.enter(1, weight=1), lambda: g.resize("2"), lambda: kgate.Permit()):
             with self.assertRaises(TypeError):
                 wrong()
-        with g.enter(), self.assertRaises(kgate.InUse):
+        with g.enter(), self.assertRaisesRegex(kgate.InUse, rf"in use \(1 inside, 0 waiting; process {os.getpid()} is one .*kgate status -n errors"):
             g.remove()
         Path(FOLDER, "foreign.gate").write_text("something else")
         with self.assertRaises(kgate.NotAGate):
@@ -650,8 +650,12 @@ class Semaphores(unittest.TestCase):
         for wrong in (half.acquire, half.release, half.close, lambda: half.resize(1)):
             with self.assertRaises(ValueError):
                 wrong()
-        with self.assertRaises(ValueError):
-            kgate.Gate.__new__(kgate.Gate).enter()
+        half = kgate.Gate.__new__(kgate.Gate)
+        for wrong in (half.enter, half.status, half.remove, lambda: half.slots, lambda: half.resize(1), lambda: pickle.dumps(half)):
+            with self.assertRaises(ValueError):
+                wrong()
+        half.close()
+        self.assertEqual(repr(half), "<kgate.Gate, never opened>")
 
 
 if __name__ == "__main__":

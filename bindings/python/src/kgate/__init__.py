@@ -263,9 +263,14 @@ class Gate(_native.Gate):
         return decorate
 
     def __repr__(self) -> str:
-        return f"kgate.Gate({self.name!r})"
+        try:
+            return f"kgate.Gate({self.name!r})"
+        except (AttributeError, ValueError):
+            return "<kgate.Gate, never opened>"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if getattr(self, "name", None) is None:
+            raise ValueError("the gate was never opened")
         kept = {name: value for name, value in self.__dict__.items() if name != "_queues"}
         return _reopened, (type(self), self.name, self.directory, self._command), kept or None
 
@@ -313,7 +318,7 @@ def _gate_too_late(name: str, weight: int, seconds: float, status: str) -> Timeo
 def _slots(number: int) -> int:
     number = operator.index(number)
     if not 0 <= number < 2**31:
-        raise BadSlots(f"a gate has 1 to 4095 slots, not {number}")
+        raise BadSlots(f"a gate has 1 to 4095 slots, not {number if abs(number) < 2**64 else 'so many'}")
     return number
 
 
@@ -323,7 +328,10 @@ def _seconds(timeout: float | None) -> float | None:
         return None
     if isinstance(timeout, (str, bytes)):
         raise TypeError(f"timeout must be a number of seconds or None, not {type(timeout).__name__}")
-    seconds = float(timeout)
+    try:
+        seconds = float(timeout)
+    except OverflowError:  # an integer that no float can hold
+        seconds = math.inf if timeout > 0 else 0.0
     if math.isnan(seconds):
         raise ValueError("timeout is not a number")
     return None if seconds >= 9e9 else seconds

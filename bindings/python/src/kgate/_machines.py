@@ -163,6 +163,8 @@ class _Waiting:
 class ClusterGate(kgate.Gate):
     """The gate `name` on the ensemble `on`. A forked child opens it anew, with a session of its own."""
 
+    _where: tuple[str, str, str | None] | None = None  # address, name and command, once it was opened
+
     def __init__(self, name: str, slots: int = 0, *, on: str | None = None, command: str | None = None, **others: Any) -> None:
         wrong = sorted(key for key, value in others.items() if value is not None)
         if wrong:
@@ -175,11 +177,18 @@ class ClusterGate(kgate.Gate):
         self._open(slots)
 
     def _open(self, slots: int) -> None:
-        address, name, command = self._where
+        address, name, command = self._opened
         self._session, self._process = _compiled().Gate(address, name, slots, command), os.getpid()
 
     @property
+    def _opened(self) -> tuple[str, str, str | None]:
+        if self._where is None:
+            raise ValueError("the gate was never opened")
+        return self._where
+
+    @property
     def _gate(self) -> _cluster.Gate:
+        self._opened  # else it was never opened
         if self._session is None or self._process != os.getpid():
             self._left.append(self._session)
             self._open(0)
@@ -187,7 +196,7 @@ class ClusterGate(kgate.Gate):
 
     @property
     def name(self) -> str:
-        return self._where[1]
+        return self._opened[1]
 
     @property
     def directory(self) -> str | None:
@@ -195,7 +204,7 @@ class ClusterGate(kgate.Gate):
 
     @property
     def on(self) -> str:
-        return self._where[0]
+        return self._opened[0]
 
     @property
     def slots(self) -> int:
@@ -203,19 +212,16 @@ class ClusterGate(kgate.Gate):
 
     def _enter(self, weight: SupportsIndex, seconds: float | None) -> Any:
         """A permit, or None if not in time. In the main thread another one waits, so that a signal can end it."""
-        number = weight.__index__()
-        if number < 1:
-            raise ValueError("weight must be at least 1")
-        limit = math.inf if seconds is None else float(seconds)
-        if math.isnan(limit):
-            raise ValueError("timeout is not a number")
+        number = _weight(weight)
+        given = kgate._seconds(seconds)
+        limit = math.inf if given is None else given
         if limit <= 0 or threading.current_thread() is not threading.main_thread():
-            return self._permit(self._gate.enter(min(number, 2**31 - 1), limit, _compiled().Stop()))
+            return self._permit(self._gate.enter(number, limit, _compiled().Stop()))
         gate, waiting = self._gate, threading.Event()
 
         def wait(stop: _cluster.Stop) -> Any:
             try:
-                return gate.enter(min(number, 2**31 - 1), limit, stop)
+                return gate.enter(number, limit, stop)
             finally:
                 waiting.set()
 
@@ -243,19 +249,21 @@ class ClusterGate(kgate.Gate):
         return self._enter(weight, 0 if timeout is None else timeout)
 
     def _begin_async(self, weight: int) -> tuple[Any, None] | tuple[None, Pending[Any]]:
-        gate = self._gate
+        gate, weight = self._gate, _weight(weight)
         got = self._permit(gate.enter(weight, 0, _compiled().Stop()))
         return (got, None) if got is not None else (None, _Waiting(lambda stop: self._permit(gate.enter(weight, math.inf, stop))))
 
     def resize(self, slots: int, /) -> None:
-        self._gate.resize(slots)
+        self._gate.resize(kgate._slots(slots))
 
     def remove(self, *, force: bool = False) -> None:
         if not self._gate.remove(force):
-            raise kgate.InUse("somebody is inside or waits")
+            now = self.status()
+            raise kgate.InUse(f"gate '{self.name}': in use ({len(now.holders)} inside, {len(now.waiters)} waiting); wait until they have left, or "
+                              f"remove it by force; see who they are: kgate status -n {self.name} --on {self.on}")
 
     def close(self) -> None:
-        if self._process == os.getpid():
+        if self._where is not None and self._process == os.getpid():
             self._session = None
 
     def status(self) -> kgate.Status:
@@ -263,8 +271,17 @@ class ClusterGate(kgate.Gate):
         return kgate.Status(slots, free, 0, tuple(map(_participant, holders)), tuple(map(_participant, waiters)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        address, name, command = self._where
+        address, name, command = self._opened
         return _reopened, (address, name, command)
+
+
+def _weight(weight: SupportsIndex) -> int:
+    number = weight.__index__()
+    if number < 1:
+        raise ValueError("weight must be at least 1")
+    if number >= 2**31:
+        raise kgate.BadSlots("the weight is above that of any gate, which has at most 4095 slots")
+    return number
 
 
 def _reopened(address: str, name: str, command: str | None) -> ClusterGate:

@@ -5,10 +5,16 @@
 
 #include "native/native.h"
 
+/// An open gate, and how many use it. Counted with the interpreter lock: who uses it may go on without.
+typedef struct {
+  kgate_gate* gate;
+  size_t users;
+} open_gate;
+
 /// A gate of this process. Members that nobody uses are kept for the next enter. In a forked child it opens itself
 /// anew.
 typedef struct {
-  PyObject_HEAD kgate_gate* gate;
+  PyObject_HEAD open_gate* open;
   pid_t process;
   PyObject *name, *directory, *command;
   unsigned mode, overtakings;
@@ -27,8 +33,14 @@ typedef struct {
   int weight;
 } permit_object;
 
+static void open_gate_release(open_gate* open) {
+  if (open == NULL || --open->users > 0) return;
+  kgate_gate_close(open->gate);
+  PyMem_Free(open);
+}
+
 /// Opens the gate that the fields describe. Null with an exception.
-static kgate_gate* opened_gate(const gate_object* self, int slots) {
+static open_gate* opened_gate(const gate_object* self, int slots) {
   kgate_gate_options options = KGATE_GATE_OPTIONS_INIT;
   const char* name = PyUnicode_AsUTF8(self->name);
   if (name == NULL) return NULL;
@@ -40,20 +52,28 @@ static kgate_gate* opened_gate(const gate_object* self, int slots) {
   kgate_gate* gate = NULL;
   int result;
   Py_BEGIN_ALLOW_THREADS result = kgate_gate_open(&gate, name, slots, &options);
-  Py_END_ALLOW_THREADS return result == KGATE_OK ? gate : (kgate_gate*)raise_error(result);
+  Py_END_ALLOW_THREADS if (result != KGATE_OK) return (open_gate*)raise_error(result);
+  open_gate* open = PyMem_Malloc(sizeof *open);
+  if (open == NULL) {
+    kgate_gate_close(gate);
+    return (open_gate*)PyErr_NoMemory();
+  }
+  *open = (open_gate){gate, 1};
+  return open;
 }
 
 static void gate_forget(gate_object* self) {
   for (size_t i = 0; i < self->spare_count; ++i) kgate_part(self->spare[i]);
   self->spare_count = 0;
-  if (self->gate != NULL) kgate_gate_close(self->gate);
-  self->gate = NULL;
+  open_gate* open = self->open;
+  self->open = NULL;
+  open_gate_release(open);
 }
 
-static int gate_use(gate_object* self, kgate_gate* gate) {
-  if (gate == NULL) return 0;
+static int gate_use(gate_object* self, open_gate* open) {
+  if (open == NULL) return 0;
   gate_forget(self);
-  self->gate = gate;
+  self->open = open;
   self->process = this_process;
   ++self->opened;
   return 1;
@@ -61,8 +81,8 @@ static int gate_use(gate_object* self, kgate_gate* gate) {
 
 /// The gate, opened by this process. What a fork left behind is closed, which does nothing to the parent.
 static int gate_ready(gate_object* self) {
-  if (self->gate != NULL && self->process == this_process) return 1;
-  if (self->gate == NULL && self->name == NULL) {
+  if (self->open != NULL && self->process == this_process) return 1;
+  if (self->open == NULL && self->name == NULL) {
     PyErr_SetString(PyExc_ValueError, "the gate was never opened");
     return 0;
   }
@@ -102,7 +122,7 @@ static void gate_dealloc(gate_object* self) {
 static kgate_member* gate_member(gate_object* self) {
   if (self->spare_count > 0) return self->spare[--self->spare_count];
   kgate_member* member = NULL;
-  const int result = kgate_gate_join(self->gate, &member);
+  const int result = kgate_gate_join(self->open->gate, &member);
   if (result == KGATE_OK) return member;
   raise_error(result);
   return NULL;
@@ -140,7 +160,7 @@ static PyObject* gate_permit(gate_object* self, kgate_member* member, unsigned o
 }
 /// A member that is not inside: for the next enter, if the gate is still the one it has joined.
 static void gate_return(gate_object* self, kgate_member* member, unsigned opened) {
-  if (self->gate != NULL && self->process == this_process && self->opened == opened)
+  if (self->open != NULL && self->process == this_process && self->opened == opened)
     gate_keep(self, member);
   else
     kgate_part(member);
@@ -148,11 +168,12 @@ static void gate_return(gate_object* self, kgate_member* member, unsigned opened
 
 /// The weight of a request; 0 with an exception if it is none.
 static int checked_weight(Py_ssize_t weight) {
-  if (weight < 1) {
+  if (weight >= 1 && weight <= INT32_MAX) return (int)weight;
+  if (weight < 1)
     PyErr_SetString(PyExc_ValueError, "weight must be at least 1");
-    return 0;
-  }
-  return weight > INT32_MAX ? INT32_MAX : (int)weight;  // more than any gate has, and refused as that
+  else
+    raise_code(KGATE_BAD_SLOTS, "the weight is above that of any gate, which has at most 4095 slots");
+  return 0;
 }
 
 /// How a wait at a gate ended: a permit, or null with an exception.
@@ -168,8 +189,8 @@ static void gate_given_up(PyObject* of, kgate_member* member, const queued_wait*
 }
 /// A permit if it is to be had at once, else a Wait: a position in the queue that blocks no thread.
 static PyObject* gate_begin(gate_object* self, PyObject* argument) {
-  const Py_ssize_t requested = PyNumber_AsSsize_t(argument, PyExc_OverflowError);
-  if (requested == -1 && PyErr_Occurred() != NULL) return NULL;
+  Py_ssize_t requested;
+  if (!clipped_index(argument, &requested)) return NULL;
   const int weight = checked_weight(requested);
   if (weight == 0 || !gate_ready(self)) return NULL;
   queued_wait queued = {.weight = weight, .opened = self->opened, .ended = gate_ended, .given_up = gate_given_up};
@@ -228,11 +249,7 @@ static int entry_arguments(PyObject* const* values, Py_ssize_t count, PyObject* 
     given[at] = values[count + i];
   }
   if (given[1] != NULL) *timeout = given[1];
-  if (given[0] != NULL) {
-    *weight = PyNumber_AsSsize_t(given[0], PyExc_OverflowError);
-    if (*weight == -1 && PyErr_Occurred() != NULL) return 0;
-  }
-  return 1;
+  return given[0] == NULL || clipped_index(given[0], weight);
 }
 
 static PyObject* gate_enter(gate_object* self, PyObject* const* values, Py_ssize_t count, PyObject* keywords) {
@@ -258,14 +275,13 @@ static PyObject* gate_try_enter(gate_object* self, PyObject* const* values, Py_s
 static PyObject* gate_get_slots(gate_object* self, void* Py_UNUSED(closure)) {
   int slots = 0;
   if (!gate_ready(self)) return NULL;
-  const int result = kgate_gate_slots(self->gate, &slots);
+  const int result = kgate_gate_slots(self->open->gate, &slots);
   return result == KGATE_OK ? PyLong_FromLong(slots) : raise_error(result);
 }
 static PyObject* gate_resize(gate_object* self, PyObject* argument) {
-  const long slots = PyLong_AsLong(argument);
-  if (slots == -1 && PyErr_Occurred() != NULL) return NULL;
-  if (!gate_ready(self)) return NULL;
-  const int result = kgate_gate_resize(self->gate, slots < 0 || slots > INT32_MAX ? 0 : (int)slots);
+  Py_ssize_t slots;
+  if (!clipped_index(argument, &slots) || !gate_ready(self)) return NULL;
+  const int result = kgate_gate_resize(self->open->gate, slots < 0 || slots > INT32_MAX ? 0 : (int)slots);
   if (result != KGATE_OK) return raise_error(result);
   Py_RETURN_NONE;
 }
@@ -273,7 +289,7 @@ static PyObject* gate_remove(gate_object* self, PyObject* arguments, PyObject* k
   static char* names[] = {"force", NULL};
   int force = 0;
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|$p", names, &force) || !gate_ready(self)) return NULL;
-  const int result = kgate_gate_remove(self->gate, force);
+  const int result = kgate_gate_remove(self->open->gate, force);
   if (result != KGATE_OK) return raise_error(result);
   Py_RETURN_NONE;
 }
@@ -299,9 +315,11 @@ static PyObject* gate_status(gate_object* self, PyObject* Py_UNUSED(nothing)) {
   kgate_status* status = NULL;
   int result;
   if (!gate_ready(self)) return NULL;
-  kgate_gate* gate = self->gate;
-  Py_BEGIN_ALLOW_THREADS result = kgate_gate_status(gate, &status);
-  Py_END_ALLOW_THREADS if (result != KGATE_OK) return raise_error(result);
+  open_gate* open = self->open;  // another thread may close this object meanwhile
+  ++open->users;
+  Py_BEGIN_ALLOW_THREADS result = kgate_gate_status(open->gate, &status);
+  Py_END_ALLOW_THREADS open_gate_release(open);
+  if (result != KGATE_OK) return raise_error(result);
   PyObject* holders = participants(status->holders, status->holder_count);
   PyObject* waiters = holders == NULL ? NULL : participants(status->waiters, status->waiter_count);
   PyObject* made = waiters == NULL ? NULL

@@ -22,6 +22,9 @@ extern PyTypeObject gate_type, permit_type, semaphore_type, wait_type;
 PyObject* raise_code(int code, const char* text);
 /// The same with the last error of this thread.
 PyObject* raise_error(int code);
+/// The index that an object is, as far as it fits: what is beyond is the largest or smallest there is. 0 with an
+/// exception if it is none.
+int clipped_index(PyObject* number, Py_ssize_t* index);
 /// A time limit in seconds as nanoseconds: None is no limit, what is negative is now, what is too long is no limit. 0
 /// with an exception if it is none.
 int time_limit(PyObject* seconds, int64_t* nanoseconds);

@@ -11,8 +11,9 @@ typedef struct {
 
 static int semaphore_init(semaphore_object* self, PyObject* arguments, PyObject* keywords) {
   static char* names[] = {"permits", NULL};
-  Py_ssize_t k = 0;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "n", names, &k)) return -1;
+  PyObject* permits;
+  Py_ssize_t k;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O", names, &permits) || !clipped_index(permits, &k)) return -1;
   if (self->semaphore != NULL) {
     PyErr_SetString(PyExc_TypeError, "a semaphore is made once");
     return -1;
@@ -33,12 +34,17 @@ static int semaphore_ready(semaphore_object* self) {
   PyErr_SetString(PyExc_ValueError, "the semaphore was never made");
   return 0;
 }
-static PyObject* semaphore_acquire_within(semaphore_object* self, Py_ssize_t permits, int64_t limit) {
-  if (!semaphore_ready(self)) return NULL;
-  if (permits < 1) {
+/// Whether it is a number of permits to ask for; else an exception.
+static int permits_fit(Py_ssize_t permits) {
+  if (permits >= 1 && permits <= INT32_MAX) return 1;
+  if (permits < 1)
     PyErr_SetString(PyExc_ValueError, "permits must be at least 1");
-    return NULL;
-  }
+  else
+    raise_code(KGATE_TOO_HEAVY, "semaphore: more permits asked for than any has");
+  return 0;
+}
+static PyObject* semaphore_acquire_within(semaphore_object* self, Py_ssize_t permits, int64_t limit) {
+  if (!semaphore_ready(self) || !permits_fit(permits)) return NULL;
   wait_request w = {.semaphore = self->semaphore, .weight = permits, .nanoseconds = limit};
   w.result = kgate_acquire_within(self->semaphore, permits, 0, NULL);
   if (w.result == KGATE_TIMED_OUT && limit != 0) {
@@ -58,11 +64,11 @@ static PyObject* semaphore_acquire_within(semaphore_object* self, Py_ssize_t per
 static PyObject* semaphore_acquire(semaphore_object* self, PyObject* arguments, PyObject* keywords) {
   static char* names[] = {"blocking", "timeout", "permits", NULL};
   int blocking = 1;
-  PyObject* timeout = Py_None;
+  PyObject *timeout = Py_None, *requested = NULL;
   Py_ssize_t permits = 1;
   int64_t limit;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|pO$n", names, &blocking, &timeout, &permits) ||
-      !time_limit(timeout, &limit))
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|pO$O", names, &blocking, &timeout, &requested) ||
+      !time_limit(timeout, &limit) || (requested != NULL && !clipped_index(requested, &permits)))
     return NULL;
   if (!blocking && timeout != Py_None) {
     PyErr_SetString(PyExc_ValueError, "can't specify timeout for non-blocking acquire");
@@ -80,13 +86,8 @@ static void semaphore_given_up(PyObject* Py_UNUSED(of), kgate_member* Py_UNUSED(
                                const queued_wait* Py_UNUSED(queued)) {}
 /// True if the permits are to be had at once, else a Wait.
 static PyObject* semaphore_begin(semaphore_object* self, PyObject* argument) {
-  const Py_ssize_t permits = PyNumber_AsSsize_t(argument, PyExc_OverflowError);
-  if (permits == -1 && PyErr_Occurred() != NULL) return NULL;
-  if (!semaphore_ready(self)) return NULL;
-  if (permits < 1) {
-    PyErr_SetString(PyExc_ValueError, "permits must be at least 1");
-    return NULL;
-  }
+  Py_ssize_t permits;
+  if (!clipped_index(argument, &permits) || !semaphore_ready(self) || !permits_fit(permits)) return NULL;
   queued_wait queued = {.weight = permits, .ended = semaphore_ended, .given_up = semaphore_given_up};
   const int result = kgate_acquire_begin(self->semaphore, permits, KGATE_FOREVER, NULL, &queued.wait);
   return result == KGATE_WAITING ? make_wait((PyObject*)self, &queued)
@@ -94,8 +95,11 @@ static PyObject* semaphore_begin(semaphore_object* self, PyObject* argument) {
 }
 static PyObject* semaphore_release(semaphore_object* self, PyObject* arguments, PyObject* keywords) {
   static char* names[] = {"n", NULL};
+  PyObject* requested = NULL;
   Py_ssize_t permits = 1;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|n", names, &permits) || !semaphore_ready(self)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O", names, &requested) || !semaphore_ready(self) ||
+      (requested != NULL && !clipped_index(requested, &permits)))
+    return NULL;
   if (permits < 1) {
     PyErr_SetString(PyExc_ValueError, "permits must be at least 1");
     return NULL;
@@ -122,9 +126,8 @@ static PyObject* semaphore_exit(semaphore_object* self, PyObject* const* Py_UNUS
   Py_RETURN_NONE;
 }
 static PyObject* semaphore_resize(semaphore_object* self, PyObject* argument) {
-  const Py_ssize_t k = PyNumber_AsSsize_t(argument, PyExc_OverflowError);
-  if (k == -1 && PyErr_Occurred() != NULL) return NULL;
-  if (!semaphore_ready(self)) return NULL;
+  Py_ssize_t k;
+  if (!clipped_index(argument, &k) || !semaphore_ready(self)) return NULL;
   const int result = kgate_semaphore_resize(self->semaphore, k);
   if (result == KGATE_INVALID) {
     PyErr_SetString(PyExc_ValueError, kgate_last_error());

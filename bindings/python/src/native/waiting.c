@@ -24,11 +24,22 @@ PyObject* raise_code(int code, const char* text) {
 }
 PyObject* raise_error(int code) { return raise_code(code, kgate_last_error()); }
 
+int clipped_index(PyObject* number, Py_ssize_t* index) {
+  *index = PyNumber_AsSsize_t(number, NULL);
+  return *index != -1 || PyErr_Occurred() == NULL;
+}
+
 int time_limit(PyObject* seconds, int64_t* nanoseconds) {
   *nanoseconds = KGATE_FOREVER;
   if (seconds == NULL || seconds == Py_None) return 1;
-  const double value = PyFloat_AsDouble(seconds);
-  if (value == -1.0 && PyErr_Occurred() != NULL) return 0;
+  double value = PyFloat_AsDouble(seconds);
+  if (value == -1.0 && PyErr_Occurred() != NULL) {
+    Py_ssize_t whole;
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return 0;
+    PyErr_Clear();  // an integer that no float can hold: for ever, or now
+    if (!clipped_index(seconds, &whole)) return 0;
+    value = whole > 0 ? HUGE_VAL : 0;
+  }
   if (isnan(value)) {
     PyErr_SetString(PyExc_ValueError, "timeout is not a number");
     return 0;
