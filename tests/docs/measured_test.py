@@ -42,6 +42,16 @@ class Measured(unittest.TestCase):
                        if not any(re.search(rf"(?<!\d){count.replace(',', '')}(?!\d)", source) for source in tests.values())]
             self.assertEqual(unknown, [], name)
 
+    def test_nothing_measured_is_typed_by_hand(self):
+        """Sizes, times of nanoseconds and rates are results of a run: outside of what a command fills in they have no business."""
+        import measure
+        typed = re.compile(r"\b\d[\d.,]* ?(?:ns|[kKMG]B|[a-z-]+ a second)\b")
+        self.assertEqual(typed.findall("907 to 911 passages a second, 2.3 GB, 57 kB, 35 ns; for 20 us, at 2 ms"),
+                         ["911 passages a second", "2.3 GB", "57 kB", "35 ns"])
+        for page in [*sorted((ROOT / "docs/decisions").glob("*.md")), ROOT / "docs/experiments.md", ROOT / "docs/tool.md"]:
+            with self.subTest(page.name):
+                self.assertEqual(typed.findall(measure.CELL.sub("", tables_left_out(page.read_text()))), [])
+
     def test_another_figure_would_be_noticed(self):
         import measure
         page = (ROOT / "docs/objects.md").read_text()
