@@ -3,7 +3,7 @@
 
 #include "kgate/detail/cxx20.hpp"
 
-/// kgate::acquire_event: a place in the line of a semaphore as a file descriptor, for any event loop.
+/// kgate::acquire_event: a position in the queue of a semaphore as a file descriptor, for any event loop.
 ///
 /// @code
 ///   kgate::acquire_event turn(downloads);              // stands in line

@@ -3,7 +3,7 @@
 
 #include "kgate/detail/cxx20.hpp"
 
-/// kgate::enter_event: a place in the queue of a gate as a file descriptor, for any event loop.
+/// kgate::enter_event: a position in the queue of a gate as a file descriptor, for any event loop.
 ///
 /// @code
 ///   kgate::enter_event turn(gpus);                     // queues up

@@ -66,7 +66,7 @@ std::string text_of(const std::vector<view>& gates) {
            (gate.seen.paused ? ", paused" : "") + "\n";
     if (!gate.seen.holders.empty()) out += "   slot            host    kgate        user    since  what\n";
     for (const cluster_participant& who : gate.seen.holders) out += line_of(list_of(who.slots), who) + "\n";
-    if (!gate.seen.waiters.empty()) out += "  place            host    kgate        user   waited  what\n";
+    if (!gate.seen.waiters.empty()) out += "position           host    kgate        user   waited  what\n";
     for (const cluster_participant& who : gate.seen.waiters) out += line_of(std::to_string(who.position), who) + "\n";
   }
   return out;

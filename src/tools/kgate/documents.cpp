@@ -191,7 +191,8 @@ std::string manual_overview() {
       ".SH SYNOPSIS\n.B kgate\n\\fICOMMAND\\fR [\\fIOPTION\\fR]...\n.SH DESCRIPTION\n"
       "A gate lets at most k commands or processes of this host in at a time, first come first served, each with a "
       "slot number of its "
-      "own. Anybody may be killed at any moment: no slot and no place in the queue is lost. There is no daemon.\n.SH "
+      "own. Anybody may be killed at any moment: no slot and no position in the queue is lost. There is no "
+      "daemon.\n.SH "
       "COMMANDS\n";
   for (const command_row& row : command_rows())
     out += std::string(".TP\n.BR kgate\\-") + row.name + " (1)\n" + roff(row.summary) + "\n";

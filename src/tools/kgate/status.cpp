@@ -186,7 +186,7 @@ std::vector<view_line> lines_of(const view& gate, const std::string& sort) {
   if (!holders.empty()) out.push_back({"   slot    kgate  command  user          since  what", "2", &gate});
   for (const participant& who : holders)
     out.push_back({participant_line(slot_ranges(who.slots), who, true), "32", &gate, who, true, true});
-  if (!waiters.empty()) out.push_back({"  place    kgate  command  user         waited  what", "2", &gate});
+  if (!waiters.empty()) out.push_back({"position   kgate  command  user         waited  what", "2", &gate});
   for (const participant& who : waiters)
     out.push_back({participant_line(std::to_string(who.position), who, false), "33", &gate, who, true, false});
   return out;

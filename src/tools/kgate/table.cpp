@@ -46,7 +46,7 @@ constexpr std::array options{
     option_row{overtake, 0, "overtake", "B",
                "of a gate that is created: how many may pass the queue between two grants from it (default: 0)"},
     option_row{quiet, 'q', "quiet", nullptr,
-               "do not show the place in the queue while waiting, and say nothing if no slot was to be had"},
+               "do not show the position in the queue while waiting, and say nothing if no slot was to be had"},
     option_row{json, 0, "json", nullptr, "print JSON, as kgate(7) describes it"},
     option_row{prometheus, 0, "prometheus", nullptr, "print the text format of Prometheus"},
     option_row{force, 'f', "force", nullptr, "even if somebody is inside or waits, or the file is not in order"},
@@ -302,7 +302,7 @@ constexpr std::array commands{
         operand_rule::none, name_rule::required, create_options, create_examples},
     command_row{
         "status", "", "show who is inside and who waits",
-        "Shows one gate, or all gates of the directory: for each participant its slots or place, the process of "
+        "Shows one gate, or all gates of the directory: for each participant its slots or position, the process of "
         "kgate, that of the command, the user, since when, and the command. What dead participants left is "
         "cleared away first.",
         operand_rule::none, name_rule::optional, status_options, status_examples},

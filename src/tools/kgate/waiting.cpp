@@ -28,7 +28,7 @@ constexpr std::size_t command_bytes_max = sizeof(identity::command) - 1;
 /// How often a gate that others remove is opened or created again.
 constexpr int tries_max = 1000;
 
-/// Shows the place in the queue on a terminal, a few times a second.
+/// Shows the position in the queue on a terminal, a few times a second.
 struct queue_line {
   std::string name;
   status_line line;

@@ -154,7 +154,7 @@ class Status(Case):
         with Terminal(self, f"{KGATE} top; echo ended $?; sleep 20") as terminal:
             terminal.until("gpu: 1 of 1 slots taken, 1 waiting")
             self.assertRegex(terminal.text(), r"slot +kgate +command +user +since +what")
-            self.assertRegex(terminal.text(), r"place +kgate +command +user +waited +what")
+            self.assertRegex(terminal.text(), r"position +kgate +command +user +waited +what")
             terminal.keys("t")
             terminal.until("order: time")
             terminal.keys("q")
