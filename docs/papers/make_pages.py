@@ -39,7 +39,7 @@ def asked(program, *words):
 
 
 def size_of(row):
-    if row["id"] in ALONE:
+    if row["id"] in ALONE or row["id"].startswith("am97-fastpath"):  # N = 3, k = 2 has no short way
         return 3, 1
     return (2, 1) if row["id"] in SMALLER | TWO else (3, 2)
 
@@ -54,6 +54,8 @@ def slug(paper):
 def promises(row):
     told = row["promises"]
     words = [name for name, value in told.items() if value is True]
+    if told["overtakings_max"] is not None:
+        words.append(f"bounded-waiting (overtaken at most {told['overtakings_max']} times)")
     crashes = told.get("crashes")
     return ", ".join(words) + (f"; progress with at most {crashes} crashes" if crashes and crashes != "0" else "")
 

@@ -83,6 +83,7 @@ inline constexpr auto flbb79_rows = std::tuple{
         .theorem = "theorem 4.3",
         .primitives = read_modify_write,
         .allowed = {.N_max = flbb79::bucket_system<>::processes_max, .k_max = flbb79::robustness_max},
+        .promise = {.overtakings_max = 1},
         .native = false,
         .note = "for the laboratory: no real primitive changes so large a variable in one step",
         .headers = {"flbb79_bounded.hpp", "flbb79_supervisor.hpp"},
