@@ -26,7 +26,9 @@ TEST(Audit, FindsNothingInTheCatalogue) {
         program_options options;
         options.passages = row->bounded_variables ? 0 : 3;
         program p(make_model(algorithm, N, k), N, k, options);
-        EXPECT_EQ(audit(p, {.seed = static_cast<std::uint64_t>(N), .walks = 6, .steps = 300}).difference, "")
+        EXPECT_EQ(
+            audit(p, {.seed = static_cast<std::uint64_t>(N), .accesses = 40'000, .walks = 6, .steps = 300}).difference,
+            "")
             << algorithm.id();
       }
     }

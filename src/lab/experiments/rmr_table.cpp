@@ -111,32 +111,37 @@ catalog::rmr_model claimed_model(memory_model m) {
   return m == memory_model::dsm ? catalog::rmr_model::dsm : catalog::rmr_model::cc;
 }
 
+rmr_measurement measure_rmr(program& p, const catalog::choice& algorithm, const cost_model& cost, int contention,
+                            const run_limits& limits) {
+  const rmr_result found = worst_rmr(p, cost, contention, limits);
+  rmr_measurement m;
+  m.N = p.N();
+  m.k = p.k();
+  m.contention = contention;
+  m.passages = p.options().passages;
+  m.exhaustive = found.complete;
+  m.unbounded = found.unbounded;
+  m.worst = found.worst;
+  m.bound = bound_for(algorithm, cost.model, p.N(), p.k(), contention);
+  m.labels = found.labels;
+  m.states = found.states;
+  m.why = found.why;
+  m.reached = coverage_of(p);
+  return m;
+}
+
 rmr_measurement measure_rmr(const catalog::choice& algorithm, int N, int k, const cost_model& cost, int contention,
                             int passages, const run_limits& limits) {
   program_options options;
   options.passages = passages;
   program p(make_model(algorithm, N, k), N, k, options);
-  const rmr_result found = worst_rmr(p, cost, contention, limits);
-  if (!found.complete) {
-    rmr_measurement m = sample_rmr(algorithm, N, k, cost, contention, 400'000);
-    m.reached = coverage_of(p);
-    m.worst = std::max(m.worst, found.worst);
-    m.states = found.states;
-    m.why = found.why;
-    return m;
-  }
-  rmr_measurement m;
-  m.N = N;
-  m.k = k;
-  m.contention = contention;
-  m.passages = passages;
-  m.exhaustive = true;
-  m.unbounded = found.unbounded;
-  m.worst = found.worst;
-  m.bound = bound_for(algorithm, cost.model, N, k, contention);
-  m.labels = found.labels;
+  const rmr_measurement found = measure_rmr(p, algorithm, cost, contention, limits);
+  if (found.exhaustive) return found;
+  rmr_measurement m = sample_rmr(algorithm, N, k, cost, contention, 400'000);
+  m.reached = found.reached;
+  m.worst = std::max(m.worst, found.worst);
   m.states = found.states;
-  m.reached = coverage_of(p);
+  m.why = found.why;
   return m;
 }
 

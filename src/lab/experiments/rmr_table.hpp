@@ -51,6 +51,9 @@ catalog::rmr_model claimed_model(memory_model m);
 /// unbounded variables are searched for as many passages as said; for the others 0 means without limit.
 rmr_measurement measure_rmr(const catalog::choice& algorithm, int N, int k, const cost_model& cost, int contention,
                             int passages, const run_limits& limits);
+/// The same of a program that exists, and without schedules: what was found until the limit.
+rmr_measurement measure_rmr(program& p, const catalog::choice& algorithm, const cost_model& cost, int contention,
+                            const run_limits& limits);
 /// The worst found by adversarial and random schedules.
 rmr_measurement sample_rmr(const catalog::choice& algorithm, int N, int k, const cost_model& cost, int contention,
                            std::uint64_t steps);

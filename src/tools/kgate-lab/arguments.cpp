@@ -29,6 +29,34 @@ std::vector<std::string> known_ids(bool with_names) {
   return ids;
 }
 
+/// The text's constructor runs twice, and must make the same both times.
+std::unique_ptr<lab::model> make_model(const instance& of, const lab::program_name& name, lab::run_monitor& monitor) {
+  const lab::register_kind registers =
+      name.safe_registers ? lab::safe_registers(of.N, name.passages) : lab::register_kind{};
+  const lab::monitored_part runs(monitor, "constructor");
+  try {
+    auto first = lab::make_model(of.algorithm, of.N, of.k, registers);
+    const auto again = lab::make_model(of.algorithm, of.N, of.k, registers);
+    bool same = first->memory.size() == again->memory.size();
+    for (int v = 0; same && v < first->memory.size(); ++v)
+      same = first->memory.at(v).name == again->memory.at(v).name &&
+             first->memory.at(v).home == again->memory.at(v).home &&
+             first->memory.at(v).values.bytes(0) == again->memory.at(v).values.bytes(0);
+    if (!same) throw usage_error("the text's constructor does not make the same variables every time");
+    return first;
+  } catch (const usage_error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::invalid_argument&) {
+    throw;
+  } catch (const std::exception& e) {
+    throw usage_error(fmt::format("the text's constructor throws an exception: {}", e.what()));
+  } catch (...) {
+    throw usage_error("the text's constructor throws something");
+  }
+}
+
 }  // namespace
 
 int parse_number(std::string_view option, const std::string& text, int min, int max) {
@@ -101,10 +129,8 @@ std::unique_ptr<lab::program> make_program(const instance& of, const lab::progra
   options.passages = name.passages;
   options.wrong = name.wrong;
   try {
-    return std::make_unique<lab::program>(
-        lab::make_model(of.algorithm, of.N, of.k,
-                        name.safe_registers ? lab::safe_registers(of.N, name.passages) : lab::register_kind{}),
-        of.N, of.k, std::move(options));
+    auto model = make_model(of, name, *options.monitor);
+    return std::make_unique<lab::program>(std::move(model), of.N, of.k, std::move(options));
   } catch (const std::invalid_argument& e) {
     throw usage_error(e.what());
   } catch (const lab::text_error& e) {

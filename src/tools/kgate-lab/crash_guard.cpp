@@ -2,6 +2,7 @@
 #include "tools/kgate-lab/crash_guard.hpp"
 
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,6 +11,7 @@
 #include <cstring>
 
 #include "tools/kgate-lab/exit_code.hpp"
+#include "tools/kgate-lab/supervisor.hpp"
 
 namespace kgate::tool {
 
@@ -23,20 +25,25 @@ std::atomic<const lab::run_monitor*> guarded{nullptr};
 void say(const char* text) { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text)); }
 
 /// Returns if no text is running.
-void end_if_running(const char* what) {
+void end_if_running(const char* what, exit_code code) {
   const lab::run_monitor* of = guarded.load();
   if (of == nullptr || of->begun.load() == of->ended.load()) return;
   const char* label = of->label.load();
   say("kgate-lab: the text ");
   say(what);
-  say(*label == '\0' ? ", before its first access" : ", after label ");
-  say(label);
+  if (const char* part = of->part.load()) {
+    say(", in its ");
+    say(part);
+  } else {
+    say(*label == '\0' ? ", before its first access" : ", after label ");
+    say(label);
+  }
   say(": nothing is decided\n");
-  _exit(static_cast<int>(exit_code::undecided));
+  end_at_once(code);
 }
 
 void crashed(int signal_number) {
-  end_if_running("crashes");
+  end_if_running("crashes", exit_code::undecided);
   signal(signal_number, SIG_DFL);
   raise(signal_number);
 }
@@ -52,7 +59,7 @@ void install() {
   action.sa_handler = crashed;
   action.sa_flags = SA_ONSTACK;
   for (const int one : crashes) sigaction(one, &action, nullptr);
-  std::atexit([] { end_if_running("ends the program"); });
+  std::atexit([] { end_if_running("ends the program", exit_code::usage); });
 }
 
 }  // namespace
@@ -66,3 +73,11 @@ crash_guard::crash_guard(const lab::run_monitor& of) {
 crash_guard::~crash_guard() { guarded = nullptr; }
 
 }  // namespace kgate::tool
+
+// What a text calls instead of exit(): the C library's own functions, found in this program first.
+extern "C" [[noreturn]] void _exit(int code) {
+  kgate::tool::end_if_running("ends the program", kgate::tool::exit_code::usage);
+  syscall(SYS_exit_group, code);
+  __builtin_unreachable();
+}
+extern "C" [[noreturn]] void _Exit(int code) { _exit(code); }

@@ -13,6 +13,7 @@
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
+#include "tools/kgate-lab/supervisor.hpp"
 #include "tools/kgate-lab/system_memory.hpp"
 
 namespace kgate::tool {
@@ -123,5 +124,9 @@ exit_code run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A reader that has gone away is an error like any other, seen where the write fails.
   signal(SIGPIPE, SIG_IGN);
-  return static_cast<int>(kgate::tool::run(argc, argv));
+  if (kgate::tool::names_a_text(argc, argv))
+    if (const auto code = kgate::tool::supervise()) return *code;
+  const auto code = static_cast<int>(kgate::tool::run(argc, argv));
+  kgate::tool::ends_by_itself();
+  return code;
 }

@@ -21,7 +21,12 @@ class watched_program {
 
   lab::program& operator*() const { return *program_; }
 
+  /// Of a text in a file, once it has been explored or walked: throws usage_error if it forgets what it uses, so that
+  /// nothing that was found would be true. The catalogue's texts are audited by tests.
+  void require_remembering() const;
+
  private:
+  bool own_text_;
   std::shared_ptr<lab::run_monitor> monitor_;
   std::unique_ptr<crash_guard> guard_;
   std::unique_ptr<lab::endless_run_watch> watch_;

@@ -83,34 +83,40 @@ class Defaults(LabTest):
 
     def test_progress_within_a_limit_on_passages_is_not_decided(self):
         """Without limit one of the two starves; two passages each are too few to show it."""
-        asked = ("check", "fa-semaphore", "-N", 2, "-k", 1, "--property", "starvation-free")
-        self.lab(VIOLATED, *asked)
-        result = self.lab_json(UNDECIDED, *asked, "--passages", 2)
+        arguments = ("check", "fa-semaphore", "-N", 2, "-k", 1, "--property", "starvation-free")
+        self.lab(VIOLATED, *arguments)
+        result = self.lab_json(UNDECIDED, *arguments, "--passages", 2)
         self.assertEqual(verdicts(result), {"starvation-free": "holds-within-passages"})
         self.assertEqual((result["verdict"], result["properties"][0]["within_passages"]), ("holds-within-passages", 2))
-        self.assertRegex(self.lab(UNDECIDED, *asked, "--passages", 2), r"starvation-free +holds within 2 passages\n")
+        self.assertRegex(self.lab(UNDECIDED, *arguments, "--passages", 2), r"starvation-free +holds within 2 passages\n")
         self.lab(HOLDS, "check", "fa-semaphore", "-N", 2, "-k", 1, "--property", "k-exclusion", "--passages", 2)
 
     def test_the_audit_is_stated(self):
         result = self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", 2, "-k", 1)
-        self.assertEqual(result["audit"]["share"], 0.05)
-        for field in ("walks", "steps", "passages"):
-            self.assertGreater(result["audit"][field], 0)
-        self.assertRegex(self.lab(HOLDS, "check", "am97-chain-cc", "-N", 2, "-k", 1), r"audit: [\d,]+ steps of .* agree")
+        audit = result["audit"]
+        for field in ("walks", "steps", "passages", "share", "accesses"):
+            self.assertGreater(audit[field], 0)
+        for field in ("steps_again", "merged", "loops"):
+            self.assertEqual(audit[field]["made"], audit[field]["all"], field)
+        self.assertEqual((result["seed"], audit["seed"]), (1, 1))
+        said = " ".join(self.lab(HOLDS, "check", "am97-chain-cc", "-N", 2, "-k", 1, "--seed", 7).split())
+        self.assertRegex(said, r"audit: the text agrees in [\d,]+ steps run again, [\d,]+ merged histories, [\d,]+ steps of loops and "
+                               r"[\d,]+ steps of [\d,]+ random runs; seed 7, [\d.]+ s \(\d+ % of the time\)")
+        self.refused("check", "mcs", "-N", 2, "-k", 1, "--seed", "x", says=["--seed"])
 
     def test_forget_nothing(self):
-        asked = ("check", "am97-chain-cc", "-N", 2, "-k", 1)
-        whole, remembering = self.lab_json(HOLDS, *asked), self.lab_json(HOLDS, *asked, "--forget-nothing", 20)
+        arguments = ("check", "am97-chain-cc", "-N", 2, "-k", 1)
+        whole, remembering = self.lab_json(HOLDS, *arguments), self.lab_json(HOLDS, *arguments, "--forget-nothing", 20)
         self.assertEqual(verdicts(whole), verdicts(remembering))
         self.assertGreater(remembering["states"], whole["states"])
-        stopped = self.lab_json(UNDECIDED, *asked, "--forget-nothing", 2)
+        stopped = self.lab_json(UNDECIDED, *arguments, "--forget-nothing", 2)
         self.assertIn("more than 2 accesses", stopped["properties"][0]["why"])
 
     def test_promised(self):
-        asked = ("check", "fa-semaphore", "-N", 2, "-k", 1)
-        self.assertEqual(verdicts(self.lab_json(VIOLATED, *asked))["starvation-free"], "violated")
-        self.assertNotIn("starvation-free", verdicts(self.lab_json(HOLDS, *asked, "--promised")))
-        self.refused(*asked, "--promised", "--property", "fife", says=("--promised", "--property"))
+        arguments = ("check", "fa-semaphore", "-N", 2, "-k", 1)
+        self.assertEqual(verdicts(self.lab_json(VIOLATED, *arguments))["starvation-free"], "violated")
+        self.assertNotIn("starvation-free", verdicts(self.lab_json(HOLDS, *arguments, "--promised")))
+        self.refused(*arguments, "--promised", "--property", "fife", says=("--promised", "--property"))
 
     def test_variables_that_grow_without_bound_are_named(self):
         result = self.lab_json(UNDECIDED, "check", "danek10-reset", "-N", 2, "-k", 1, "--passages", "unlimited", "--memory-max", "40M")

@@ -28,9 +28,9 @@ def changed(header, change):
     change = re.sub(r" #\d+$", "", change)
     for split in re.finditer(" -> ", change):
         old, new = change[: split.start()], change[split.end() :]
-        places = [i for i, line in enumerate(lines) if line.split("//")[0].strip() == old]
-        if len(places) >= nth:
-            lines[places[nth - 1]] = new
+        rows = [i for i, line in enumerate(lines) if line.split("//")[0].strip() == old]
+        if len(rows) >= nth:
+            lines[rows[nth - 1]] = new
             return "\n".join(lines) + "\n"
     raise AssertionError(f"{header} has no line for {change}")
 

@@ -7,11 +7,18 @@ import shlex
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import lab
 from lab import HOLDS, USAGE, UNDECIDED, VIOLATED, LabTest, verdicts
 
 SMALL = ("-N", "2", "-k", "1")
+
+
+def watched(supervisor):
+    """Whether the text that the child of this process works on is compiled, and watched."""
+    children = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()
+    return children and len(os.listdir(f"/proc/{children[0]}/task")) > 1
 
 
 class OwnText(LabTest):
@@ -103,7 +110,7 @@ class OwnText(LabTest):
         self.new(wrong=("if (seen > 0 &&", "for (volatile bool on = true; on;) {\n      }\n      if (seen > 0 &&"))
         process = subprocess.Popen([lab.PROGRAM, "check", "mine.hpp", *SMALL], cwd=self.folder, env=lab.environment(),
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while process.poll() is None and len(os.listdir(f"/proc/{process.pid}/task")) == 1:  # until it is compiled, and watched
+        while process.poll() is None and not watched(process.pid):
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=lab.SECONDS_MAX)[1]
@@ -111,14 +118,46 @@ class OwnText(LabTest):
         self.assertIn("loops for ever without an access, after label 2", said)
 
     def test_a_crash_is_named(self):
-        for name, wrong, said in (("null.hpp", "if (seen >= 0) *static_cast<volatile int*>(nullptr) = 1;", "the text crashes, after label 2"),
-                                  ("ends.hpp", "if (seen >= 0) std::exit(0);", "the text ends the program, after label 2"),
-                                  ("throws.hpp", "if (seen >= 0) throw 1;", "the text throws something")):
-            self.new(name, include=("#include <string>", "#include <cstdlib>\n#include <string>"),
-                     wrong=('const int seen = free_.read(p["2"]);', 'const int seen = free_.read(p["2"]);\n      ' + wrong))
+        """Whatever part of the text it is in, and however the text ends the program."""
+        read = 'const int seen = free_.read(p["2"]);'
+        constructor, invariant = "{ (void)N; }", "const int inside = s.count(kgate::region::critical);"
+        for name, part, wrong, code, said in (
+                ("null.hpp", read, "if (seen >= 0) *static_cast<volatile int*>(nullptr) = 1;", UNDECIDED, "the text crashes, after label 2"),
+                ("ends.hpp", read, "if (seen >= 0) std::exit(0);", USAGE, "the text ends the program, after label 2"),
+                ("leaves.hpp", read, "if (seen >= 0) _exit(0);", USAGE, "the text ends the program, after label 2"),
+                ("gone.hpp", read, "if (seen >= 0) syscall(SYS_exit_group, 0);", USAGE, "the text ends the program, with exit code 0"),
+                ("made.hpp", constructor, "_exit(1);", USAGE, "the text ends the program, in its constructor"),
+                ("aborts.hpp", constructor, "std::abort();", UNDECIDED, "the text crashes, in its constructor"),
+                ("asserts.hpp", invariant, "if (inside > 0) std::abort();", UNDECIDED, "the text crashes, in its invariant")):
+            made = "{ " + wrong + " }" if part == constructor else part + "\n" + wrong
+            self.new(name, include=("#include <string>", "#include <sys/syscall.h>\n#include <unistd.h>\n#include <cstdlib>\n#include <string>"),
+                     wrong=(part, made))
             done = self.run_lab("check", name, *SMALL)
-            self.assertEqual((done.returncode, done.stdout), (UNDECIDED, ""), done.stderr)
-            self.assertEqual(done.stderr, f"kgate-lab: {said}: nothing is decided\n")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (code, "", f"kgate-lab: {said}: nothing is decided\n"))
+
+    def test_exceptions_and_loops_are_named(self):
+        read, constructor = 'const int seen = free_.read(p["2"]);', "{ (void)N; }"
+        self.new("throws.hpp", wrong=(read, read + " if (seen >= 0) throw 1;"))
+        self.assertEqual(self.lab_json(UNDECIDED, "check", "throws.hpp", *SMALL)["why"], "process 0 throws something, after label 2")
+        self.new("made.hpp", wrong=(constructor, '{ if (N > 0) throw std::string("no"); }'))
+        self.assertIn("the text's constructor throws something", self.complaint("check", "made.hpp", *SMALL))
+        loop = "for (volatile bool on = true; on;) {\n}\n"
+        self.new("endless.hpp", wrong=("const int inside = s.count", loop + "const int inside = s.count"))
+        done = self.run_lab("check", "endless.hpp", *SMALL, "--time-max", "200ms")
+        self.assertEqual((done.returncode, done.stderr), (UNDECIDED, "kgate-lab: the text's invariant loops for ever\n"))
+
+    def test_hidden_state_is_found(self):
+        """What a text keeps on the heap or in a static variable, and a count of a loop's rounds that live(...) does not name."""
+        release = 'free_.fetch_add(p["4"], 1);'
+        self.new("heap.hpp", include=("#include <string>", "#include <string>\n#include <vector>"),
+                 member=("  int k_;", "  int k_;\n  std::vector<int> counts_ = std::vector<int>(8, 0);"),
+                 wrong=(release, release + " ++counts_[p.id().value];"))
+        self.assertIn("process 0 changes memory that the algorithm's object has", self.lab_json(UNDECIDED, "check", "heap.hpp", *SMALL)["why"])
+        self.new("static.hpp", wrong=(release, release + " static int calls = 0; ++calls;"))
+        self.assertIn("changes a static variable", self.lab_json(UNDECIDED, "check", "static.hpp", *SMALL)["why"])
+        self.new("rounds.hpp", wrong=("for (;;) {", "for (int round = 0; round < 400; ++round) {"))
+        result = self.lab_json(UNDECIDED, "check", "rounds.hpp", "-N", 3, "-k", 2, "--property", "k-exclusion")
+        self.assertIn("the text forgets what it uses", result["properties"][0]["why"])
 
     def test_what_ends_a_run_is_not_caught(self):
         self.new(wrong=('free_.fetch_add(p["4"], 1);', 'try {\n      free_.fetch_add(p["4"], 1);\n    } catch (...) {\n    }'))

@@ -9,23 +9,23 @@ from lab import HOLDS, LabTest
 
 class Tables(LabTest):
     def test_ranges_give_a_table_in_several_forms(self):
-        asked = ("check", "am97-chain-cc", "-N", "2-3", "-k", "1-2")
-        text = self.lab(HOLDS, *asked)
+        arguments = ("check", "am97-chain-cc", "-N", "2-3", "-k", "1-2")
+        text = self.lab(HOLDS, *arguments)
         *lines, by = text.splitlines()
         self.assertEqual([line.split()[:3] for line in lines],
                          [["algorithm", "N", "k"], ["am97-chain-cc", "2", "1"], ["am97-chain-cc", "2", "2"],
                           ["am97-chain-cc", "3", "1"], ["am97-chain-cc", "3", "2"]])
-        rows = [line.split(",") for line in self.lab(HOLDS, *asked, "--format", "csv").splitlines()]
-        results = self.lab_json(HOLDS, *asked)
+        rows = [line.split(",") for line in self.lab(HOLDS, *arguments, "--format", "csv").splitlines()]
+        results = self.lab_json(HOLDS, *arguments)
         self.assertEqual([row[5] for row in rows[1:]], [str(r["states"]) for r in results])
-        latex = self.lab(HOLDS, *asked, "--format", "latex")
+        latex = self.lab(HOLDS, *arguments, "--format", "latex")
         self.assertRegex(latex, r"(?s)\A\\begin\{tabular\}\{lrrrrrrllll\}.*am97-chain-cc & 3 & 2 & unlimited & 1 & 543 &")
         self.assertEqual(latex.count("\\\\\n"), 5)
         self.assertRegex(latex.splitlines()[-1], r"^% by kgate-lab \S+ \(\w+\), seed 1, ")
         self.assertRegex(by, r"^by kgate-lab ")
         self.assertEqual(rows[0][-7:], ["seed", "threads", "memory_max", "time_max", "version", "commit", "machine"])
         self.refused("check", "am97-chain-cc", "-N", "3-2", "-k", "1", says=["range"])
-        self.refused(*asked, "--format", "pdf", says=["text, csv or latex"])
+        self.refused(*arguments, "--format", "pdf", says=["text, csv or latex"])
         self.refused("check", "--all", "mcs", "-N", "2", "-k", "1", says=["not both"])
 
     def test_all_algorithms_at_one_size(self):
@@ -34,8 +34,8 @@ class Tables(LabTest):
         self.assertEqual([line.split(",")[0] for line in done.stdout.splitlines()[1:]], listed)
 
     def test_a_result_says_what_made_it_and_can_be_repeated(self):
-        asked = ("check", "am97-chain-dsm", "-N", "3", "-k", "2", "--threads", "1", "--time-max", "100s", "--memory-max", "1G")
-        first, again = (self.lab_json(HOLDS, *asked) for _ in range(2))
+        arguments = ("check", "am97-chain-dsm", "-N", "3", "-k", "2", "--threads", "1", "--time-max", "100s", "--memory-max", "1G")
+        first, again = (self.lab_json(HOLDS, *arguments) for _ in range(2))
         self.assertEqual((first["made_by"]["program"], first["made_by"]["version"]), ("kgate-lab", first["version"]))
         self.assertTrue({"processor", "processors", "kernel", "compiler"} <= set(first["made_by"]["machine"]))
         self.assertRegex(first["made_by"]["commit"] or "000000000000", r"^[0-9a-f]{12}$")
@@ -44,7 +44,7 @@ class Tables(LabTest):
             for timed in ("seconds", "explore_seconds", "audit"):
                 del result[timed]
         self.assertEqual(first, again)
-        self.assertRegex(" ".join(self.lab(HOLDS, *asked).split()), r" by kgate-lab \S+ \(\w+\), seed 1, 1 thread, at most 1[.\d]* GB and 100 s; ")
+        self.assertRegex(" ".join(self.lab(HOLDS, *arguments).split()), r" by kgate-lab \S+ \(\w+\), seed 1, 1 thread, at most 1[.\d]* GB and 100 s; ")
         self.assertEqual(self.lab_json(HOLDS, "rmr", "mcs", "-N", "2", "-k", "1")["made_by"], first["made_by"])
 
     def test_every_result_says_what_made_it(self):

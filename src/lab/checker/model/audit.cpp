@@ -7,21 +7,20 @@
 #include <array>
 #include <chrono>
 
+#include "lab/checker/model/local_audit.hpp"
 #include "lab/checker/model/walker.hpp"
 
 namespace kgate::lab {
 
 namespace {
 
-/// A passage longer than this is compared and the walk ended.
-constexpr std::size_t passage_max = 20'000;
-
 /// A random run of the automata, with everything each process observed in its present passage.
-class audited_walk {
+class audited_walk final : public state_view {
  public:
-  audited_walk(program& p, std::mt19937_64& random, audit_result& result)
+  audited_walk(program& p, std::mt19937_64& random, const audit_options& options, audit_result& result)
       : program_(p),
         random_(random),
+        options_(options),
         result_(result),
         values_(static_cast<std::size_t>(p.variables()), 0),
         participants_(static_cast<std::size_t>(p.N())) {
@@ -33,11 +32,15 @@ class audited_walk {
       if (!step(scheduled_process(entry), scheduled_choice(entry))) return;
   }
 
-  /// At most `steps` steps; with probability `stay` (in percent) the process that has just moved moves again.
+  /// At most `steps` steps; a process makes up to 2^`stay` of them before another is chosen.
   void run(int steps, unsigned stay) {
     int q = -1;
-    for (int i = 0; i < steps && result_.difference.empty(); ++i) {
-      if (q < 0 || random_() % 100 >= stay || !can_move(q)) q = any_movable();
+    std::uint64_t left = 0;
+    for (int i = 0; i < steps && result_.difference.empty(); ++i, --left) {
+      if (left == 0 || !can_move(q)) {
+        q = any_movable();
+        left = std::uint64_t{1} << random_() % (stay + 1);
+      }
       if (q < 0 || !step(q, static_cast<int>(random_() % static_cast<unsigned>(choices(q))))) return;
     }
   }
@@ -52,15 +55,31 @@ class audited_walk {
       if (!program_.run(q, history).last.blocked)
         result_.difference = fmt::format("process {} can move at {}, its automaton is blocked", q, local(q).label);
     }
+    if (program_.has_invariant() && result_.difference.empty()) repeat_invariant();
   }
+
+  const std::string& value(int v) const override {
+    return program_.variable(v).values.bytes(values_[static_cast<std::size_t>(v)]);
+  }
+  region where(int q) const override { return local(q).where; }
+  int name(int q) const override { return local(q).name; }
+  std::string_view label(int q) const override { return local(q).label; }
+  bool waiting(int q) const override { return local(q).waiting; }
 
  private:
   struct participant {
     local_id at = 0;
-    std::vector<code> history;                    ///< what it observed since its passage began
-    std::vector<checker_machine::made> accesses;  ///< what its automaton did
+    std::vector<code> history;                          ///< what it observed since its passage began
+    std::vector<std::pair<local_id, transition>> path;  ///< what its automaton did
   };
 
+  void repeat_invariant() {
+    const bool broken = !program_.broken_invariant(*this).empty();
+    for (int i = 0; i < predicate_repeats; ++i)
+      if (program_.broken_invariant(*this).empty() == broken)
+        throw text_error("the invariant is not pure: it says two things of one state");
+    result_.accesses += predicate_repeats / 10;
+  }
   const local_state& local(int q) const { return program_.local(q, participants_[q].at); }
   bool reads_during_write(int q) const {
     const local_state& at = local(q);
@@ -100,10 +119,11 @@ class audited_walk {
     if (at.done || t.blocked) return false;
     ++result_.steps;
     it.history.push_back(observed);
-    it.accesses.push_back({at.op, at.variable, at.label.c_str(), at.where, at.waiting, at.name,
-                           t.writes ? std::optional<code>(t.written) : std::nullopt});
+    it.path.push_back({it.at, t});
     if (t.writes) values_[at.variable] = t.written;
     it.at = t.next;
+    if (options_.invariant_holds && !program_.broken_invariant(*this).empty())
+      throw text_error("the invariant is not pure: it is false in a state in which it was true before");
     if (local(q).starts_passage) {
       ++result_.passages;
       return compare(q, true);
@@ -116,45 +136,30 @@ class audited_walk {
     participant& it = participants_[q];
     std::vector<checker_machine::made> text;
     const program::outcome after = program_.run(q, it.history, &text);
-    for (std::size_t i = 0; i < it.accesses.size(); ++i) {
-      if (i < text.size() && text[i] == it.accesses[i]) continue;
-      result_.difference = difference(q, it.accesses[i], i < text.size() ? &text[i] : nullptr, after);
+    result_.accesses += it.history.size();
+    for (std::size_t i = 0; i < it.path.size(); ++i) {
+      const auto& [at, made] = it.path[i];
+      if (i < text.size() && audit_agrees(text[i], program_.local(q, at), made)) continue;
+      result_.difference =
+          audit_difference(program_, q, program_.local(q, at), made, i < text.size() ? &text[i] : nullptr, after);
       return false;
     }
     const local_state& at = local(q);
     if (after.finished != ended)
       result_.difference =
           fmt::format("process {} and its automaton disagree whether the passage ends at {}", q, at.label);
-    else if (!ended && !at.done &&
-             (after.next.op != at.op || after.next.variable != at.variable || after.next.label != at.label ||
-              after.next.where != at.where || after.next.waiting != at.waiting || after.next.name != at.name))
-      result_.difference =
-          fmt::format("process {} is about to {} {} at {}, its automaton to {} {} at {}", q, to_string(after.next.op),
-                      name(after.next.variable), after.next.label, to_string(at.op), name(at.variable), at.label);
+    else if (!ended && !at.done)
+      result_.difference = audit_difference(program_, q, at, after);
     if (ended) {
       it.history.clear();
-      it.accesses.clear();
+      it.path.clear();
     }
     return result_.difference.empty();
   }
 
-  std::string name(int v) const { return v < 0 ? "nothing" : program_.variable(v).name; }
-  std::string written(const checker_machine::made& it) const {
-    return it.written ? fmt::format(" := {}", program_.variable(it.variable).text(*it.written)) : "";
-  }
-  std::string difference(int q, const checker_machine::made& automaton, const checker_machine::made* text,
-                         const program::outcome& after) const {
-    const std::string is = fmt::format("its automaton makes {} {}{} at {}", to_string(automaton.op),
-                                       name(automaton.variable), written(automaton), automaton.label);
-    if (text == nullptr)
-      return fmt::format("process {} {} at {}, {}", q, after.last.blocked ? "is blocked" : "has finished",
-                         automaton.label, is);
-    return fmt::format("process {} makes {} {}{} at {}, {}", q, to_string(text->op), name(text->variable),
-                       written(*text), text->label, is);
-  }
-
   program& program_;
   std::mt19937_64& random_;
+  const audit_options& options_;
   audit_result& result_;
   std::vector<code> values_;
   std::vector<participant> participants_;
@@ -163,21 +168,35 @@ class audited_walk {
 }  // namespace
 
 audit_result audit(program& p, const audit_options& options) {
-  constexpr std::array<unsigned, 4> stays{0, 50, 90, 98};  // from a crowd to one process at a time
-  using clock = std::chrono::steady_clock;
-  const auto begin = clock::now();
+  constexpr std::array<unsigned, 4> stays{0, 2, 6, 13};  // from a crowd to one process for thousands of steps
+  const auto begin = std::chrono::steady_clock::now();
   std::mt19937_64 random(options.seed);
   audit_result result;
-  const auto goes_on = [&] {
-    result.seconds = std::chrono::duration<double>(clock::now() - begin).count();
-    return result.walks < static_cast<std::uint64_t>(options.walks) || result.seconds < options.seconds;
-  };
-  for (; result.difference.empty() && goes_on(); ++result.walks) {
-    audited_walk walk(p, random, result);
+  const std::uint64_t until = options.accesses / 8;
+  while (result.difference.empty() &&
+         (result.walks < static_cast<std::uint64_t>(options.walks) || result.accesses < until)) {
+    audited_walk walk(p, random, options, result);
     if (options.start && result.walks % 2 == 1) walk.follow(options.start(random));
     walk.run(options.steps, stays[result.walks / 2 % stays.size()]);
     walk.end();
+    ++result.walks;
+    result.accesses += 1;  // a walk that cannot move
   }
+  // What one part does not need, the next ones may use.
+  const std::uint64_t each = options.accesses / 8 / static_cast<std::uint64_t>(p.N());
+  std::uint64_t allowed = result.accesses;
+  const auto more = [&](std::uint64_t parts) {
+    allowed += parts * each;
+    return allowed > result.accesses ? allowed - result.accesses : 0;
+  };
+  for (int q = 0; q < p.N() && result.difference.empty(); ++q) {
+    local_audit one(p, q, random, result);
+    one.run_steps_again(more(2));
+    one.continue_merged(more(2));
+    one.go_round_loops(more(2));
+    one.walk(std::min(each, more(1)));
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
 }
 

@@ -93,6 +93,24 @@ std::string checker_machine::Process::frames_text() const {
   return text;
 }
 
+std::uint64_t checker_machine::Process::state_hash(operation op, int variable) const {
+  const std::hash<std::string_view> hash_of;
+  std::uint64_t all = 0;
+  const auto add = [&](std::uint64_t part) { all = (all ^ part) * 0x9E3779B97F4A7C15u + (all >> 29); };
+  for (const frame_state& frame : frames_) {
+    if (frame.live_at) add(frame.live_at->line() * std::uint64_t{65536} + frame.live_at->column());
+    add(hash_of(frame.since));
+  }
+  if (deferred_) add(hash_of(deferred_from_));
+  add(hash_of(resumes_with_));
+  add(hash_of(label_));
+  const region where = here();
+  add((static_cast<std::uint64_t>(op) << 40) + (static_cast<std::uint64_t>(where) << 33) +
+      (std::uint64_t{waiting_} << 32) + static_cast<std::uint32_t>(variable));
+  add(static_cast<std::uint64_t>(name_in(where)));
+  return all;
+}
+
 void checker_machine::Process::stop(operation op, int variable) {
   const bool again = !next_.key.empty();  // it was stopped before, and caught that: program::run() complains
   next_.op = op;
@@ -101,6 +119,7 @@ void checker_machine::Process::stop(operation op, int variable) {
   next_.where = here();
   next_.waiting = waiting_;
   next_.name = name_in(next_.where);
+  next_.hash = state_hash(op, variable);
   next_.key = frames_text();
   if (deferred_) next_.key += "&" + deferred_from_;
   if (!resumes_with_.empty()) next_.key += "|" + resumes_with_;

@@ -20,6 +20,7 @@
 
 #include "kgate/detail/machine.hpp"
 #include "lab/checker/model/call_site.hpp"
+#include "lab/checker/model/hidden_state.hpp"
 #include "lab/checker/model/mutation.hpp"
 #include "lab/checker/model/run_monitor.hpp"
 #include "lab/checker/model/text_error.hpp"
@@ -72,6 +73,7 @@ struct checker_machine {
 
     template <class T>
     int add(const variable& description, const T& initial) {
+      const construction_heap::pause machines_own;
       auto& v = variables_.emplace_back();
       v.name = description.name;
       if (description.instance >= 0) v.name += "." + std::to_string(description.instance);
@@ -89,6 +91,7 @@ struct checker_machine {
     }
     /// A variable that nobody writes and that every read finds to be any of 0..count-1.
     int add_choice(const char* name, int count) {
+      const construction_heap::pause machines_own;
       auto& v = variables_.emplace_back();
       v.name = name;
       v.print = [](std::string_view bytes) { return to_text(from_bytes<int>(bytes)); };
@@ -132,6 +135,7 @@ struct checker_machine {
     bool waiting = false;
     int name = -1;
     std::optional<code> written;
+    std::uint64_t state = 0;  ///< of the local state it was made in: its pending::hash
     friend bool operator==(const made&, const made&) = default;
   };
 
@@ -146,6 +150,7 @@ struct checker_machine {
     bool forgets = true;                             ///< false: `live` and `frame` are ignored
     std::vector<made>* accesses = nullptr;           ///< where the accesses are noted
     const std::function<void()>* disturb = nullptr;  ///< called during the last two accesses of the history
+    int repeats = 1;  ///< how often the predicate or function of the last access is called again, to compare
   };
 
   /// Where a run stopped: the next access, not yet made.
@@ -154,9 +159,10 @@ struct checker_machine {
     int variable = -1;
     std::string label;
     region where = region::remainder;
-    bool waiting = false;  ///< past its doorway
-    int name = -1;         ///< the name held inside, -1 if none
-    std::string key;       ///< identifies the local state
+    bool waiting = false;    ///< past its doorway
+    int name = -1;           ///< the name held inside, -1 if none
+    std::string key;         ///< identifies the local state
+    std::uint64_t hash = 0;  ///< of what the key is made of; the same in every run
   };
 
   class Process {
@@ -223,11 +229,12 @@ struct checker_machine {
       const code seen = history_[position_++];
       if (how_.disturb != nullptr && position_ + 1 >= history_.size()) (*how_.disturb)();
       const region before = here();
+      const std::uint64_t state = how_.accesses != nullptr ? state_hash(op, variable) : 0;
       idle_ = 0;
       effect_ = apply(seen);
       if (effect_.blocked) throw blocked_here{};
       if (how_.accesses != nullptr)
-        how_.accesses->push_back({op, variable, label_, before, waiting_, name_in(before), effect_.written});
+        how_.accesses->push_back({op, variable, label_, before, waiting_, name_in(before), effect_.written, state});
       moved();
       since() += '.';
       after_access(seen);
@@ -239,6 +246,8 @@ struct checker_machine {
       since().append(reinterpret_cast<const char*>(&seen), sizeof seen);
     }
 
+    /// How often the predicate or function of the present access is called again.
+    int repeats() const { return position_ == history_.size() ? how_.repeats : 1; }
     /// Reports a predicate or function that gave two answers for one value.
     [[noreturn]] void impure(const char* what) const;
 
@@ -286,6 +295,7 @@ struct checker_machine {
     /// Makes the deferred access, if there is one, before the text sees what was observed.
     void after_access(code seen);
     std::string frames_text() const;
+    std::uint64_t state_hash(operation op, int variable) const;
 
     process_id id_;
     const std::vector<code>& history_;
@@ -384,7 +394,8 @@ struct checker_machine {
     template <class Predicate>
     bool holds(Process& p, Predicate&& until, code seen) const {
       const bool is = until(decode(seen));
-      if (until(decode(seen)) != is) p.impure("predicate");
+      for (int i = 0; i < p.repeats(); ++i)
+        if (until(decode(seen)) != is) p.impure("predicate");
       return is;
     }
     T decode(code c) const { return from_bytes<T>(memory_.at(index_).values.bytes(c)); }
@@ -405,8 +416,9 @@ struct checker_machine {
         effect e;
         if (const std::optional<T> value = next(decode(seen))) {
           const std::string bytes = to_bytes(*value);
-          if (const std::optional<T> again = next(decode(seen)); !again || to_bytes(*again) != bytes)
-            p.impure("function");
+          for (int i = 0; i < p.repeats(); ++i)
+            if (const std::optional<T> again = next(decode(seen)); !again || to_bytes(*again) != bytes)
+              p.impure("function");
           e.written = memory_.at(index_).values.intern(bytes);
         }
         return e;
@@ -529,8 +541,10 @@ struct model {
   checker_machine::Memory memory;
   std::shared_ptr<void> algorithm;
   std::function<void(checker_machine::Process&)> passage;
-  /// The bytes of the algorithm's object, which no run may change: its variables are in `memory`.
+  /// The bytes of the algorithm's object, which no run may change: its variables are in `memory`. So for what it has on
+  /// the heap, and for static variables once they are initialised, as far as those are known.
   std::string_view object;
+  std::vector<std::string_view> owned, statics;
   std::optional<mortality> deaths;
   /// What must be true in every state: empty, or what is wrong. Called by several threads at once.
   std::function<std::string(const state_view&)> invariant;
@@ -553,7 +567,13 @@ template <class Algorithm>
 std::unique_ptr<model> make_model(int N, int k, register_kind registers = {}) {
   auto m = std::make_unique<model>();
   m->memory = checker_machine::Memory(registers);
-  auto algorithm = std::make_shared<Algorithm>(m->memory, N, k);
+  std::shared_ptr<Algorithm> algorithm;
+  {
+    const construction_heap heap;
+    algorithm = std::make_shared<Algorithm>(m->memory, N, k);
+    const construction_heap::pause machines_own;
+    m->owned = heap.blocks();
+  }
   m->algorithm = algorithm;
   m->object = {reinterpret_cast<const char*>(algorithm.get()), sizeof(Algorithm)};
   m->passage = [a = algorithm.get()](checker_machine::Process& p) { run_passage(*a, p); };

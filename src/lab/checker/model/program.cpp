@@ -20,6 +20,10 @@ namespace {
 /// Local states are first reached on short ways; only a text that never forgets gets so far.
 constexpr int observed_max = 2000;
 
+std::string where_in(const char* label) {
+  return *label == '\0' ? "before its first access" : std::string("after label ") + label;
+}
+
 bool same(const program::outcome& a, const program::outcome& b) {
   return a.finished == b.finished && a.last.blocked == b.last.blocked && a.last.written == b.last.written &&
          a.next.key == b.next.key;
@@ -41,7 +45,7 @@ program::program(std::unique_ptr<model> m, int N, int k, program_options options
       N_(N),
       k_(k),
       options_(std::move(options)),
-      object_(model_->object),
+      hidden_(*model_),
       automata_(static_cast<std::size_t>(N)) {
   for (int p = 0; p < N_; ++p) {
     start_of(p, 0);
@@ -54,17 +58,37 @@ program::program(std::unique_ptr<model> m, int N, int k, program_options options
   }
 }
 
+std::string program::broken_invariant(const state_view& s) const {
+  const std::scoped_lock lock(mutex_);
+  const monitored_part runs(*options_.monitor, "invariant");
+  std::string broken;
+  try {
+    broken = model_->invariant(s);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) {
+    throw text_error(std::string("the invariant throws an exception: ") + e.what());
+  } catch (...) {
+    throw text_error("the invariant throws something");
+  }
+  if (const char* changed = hidden_.changed())
+    throw text_error(std::string("the invariant changes ") + changed + ": it may only look at the state");
+  return broken;
+}
+
 code program::after_death(int p, code value) {
   const std::scoped_lock lock(mutex_);
   value_table& values = model_->memory.at(model_->deaths->variable).values;
   return values.intern(model_->deaths->after_death_of(values.bytes(value), p));
 }
 
-program::outcome program::run(int p, const std::vector<code>& history,
-                              std::vector<checker_machine::made>* accesses) const {
+program::outcome program::run(int p, const std::vector<code>& history, std::vector<checker_machine::made>* accesses,
+                              int repeats) const {
   checker_machine::run_options how;
   how.forgets = options_.remember_accesses == 0;
   how.accesses = accesses;
+  how.repeats = repeats;
+  fill_stack(0x5A);
   return run(p, history, how);
 }
 
@@ -92,6 +116,17 @@ program::outcome program::run(int p, const std::vector<code>& history, const che
     throw text_error("process " + std::to_string(p) + " uses element " + std::to_string(wrong.index) +
                      " of an array of " + std::to_string(wrong.size) + " variables, at or after label " +
                      (*process.label() != '\0' ? process.label() : "none"));
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const text_error&) {
+    throw;
+  } catch (const std::invalid_argument&) {  // what the memory cannot do
+    throw;
+  } catch (const std::exception& e) {
+    throw text_error("process " + std::to_string(p) + " throws an exception, " + where_in(process.label()) + ": " +
+                     e.what());
+  } catch (...) {
+    throw text_error("process " + std::to_string(p) + " throws something, " + where_in(process.label()));
   }
   result.last = process.last_effect();
   result.label = process.label();
@@ -99,6 +134,9 @@ program::outcome program::run(int p, const std::vector<code>& history, const che
   if (stopped == "caught" || (result.finished && !stopped.empty()) || (!blocked && result.last.blocked))
     throw text_error("process " + std::to_string(p) + " catches what ends its runs, at or before label " +
                      result.label + ": no access may be made inside a 'catch (...)'");
+  if (const char* changed = hidden_.changed())
+    throw text_error("process " + std::to_string(p) + " changes " + changed + ", at or before label " + result.label +
+                     ": what processes share must be an M::Var, what they keep must be in Private");
   return result;
 }
 
@@ -107,10 +145,6 @@ program::outcome program::run_twice(int p, const std::vector<code>& history) con
   how.forgets = options_.remember_accesses == 0;
   fill_stack(0x00);
   outcome first = run(p, history, how);
-  if (model_->object != object_)
-    throw text_error("process " + std::to_string(p) +
-                     " changes a member of the algorithm's class, at or before label " + first.label +
-                     ": what processes share must be an M::Var, what they keep must be in Private");
   const int other = (p + 1) % N_;
   const auto newest = static_cast<local_id>(automata_[other].states.size());
   const std::vector<code> of_other = newest == 0 ? std::vector<code>{} : this->history(other, newest - 1);
@@ -136,6 +170,7 @@ local_id program::intern(int p, int passage, const checker_machine::pending& nex
     s.where = next.where;
     s.waiting = next.waiting;
     s.name = next.name;
+    s.hash = next.hash;
     s.passage = passage;
     s.parent = parent;
     s.seen = seen;

@@ -30,7 +30,8 @@ struct local_state {
   local_id parent = 0;  ///< the local state this one was first reached from, by observing `seen`
   code seen = 0;
   bool starts_passage = false;
-  int accesses = 0;  ///< made in the passage, on the way by which this state was first reached
+  int accesses = 0;        ///< made in the passage, on the way by which this state was first reached
+  std::uint64_t hash = 0;  ///< checker_machine::pending::hash
 };
 
 /// What a process in some local state does when it observes some value.
@@ -85,7 +86,10 @@ class program {
     checker_machine::pending next;
     std::string label;  ///< where it stands
   };
-  outcome run(int p, const std::vector<code>& history, std::vector<checker_machine::made>* accesses = nullptr) const;
+  outcome run(int p, const std::vector<code>& history, std::vector<checker_machine::made>* accesses = nullptr,
+              int repeats = 1) const;
+  /// What p observed since the start of its passage, on the way by which it first came to s.
+  std::vector<code> history(int p, local_id s) const;
 
   /// Whether processes may die: then each has a local state from which it never moves again.
   bool mortal() const { return model_->deaths.has_value() && options_.deaths_max > 0; }
@@ -96,10 +100,7 @@ class program {
 
   bool has_invariant() const { return static_cast<bool>(model_->invariant); }
   /// Values are not added meanwhile, so that the state may be read while other threads explore.
-  std::string broken_invariant(const state_view& s) const {
-    const std::scoped_lock lock(mutex_);
-    return model_->invariant(s);
-  }
+  std::string broken_invariant(const state_view& s) const;
 
   /// Where p has observed most without forgetting: the accesses that lead there, and its label.
   std::pair<int, std::string> longest_memory(int p) const;
@@ -140,7 +141,6 @@ class program {
   outcome run_twice(int p, const std::vector<code>& history) const;
   local_id start_of(int p, int passage);
   local_id intern(int p, int passage, const checker_machine::pending& next, local_id parent, code seen);
-  std::vector<code> history(int p, local_id s) const;
   transition compute(int p, local_id s, code seen);
   transition known_step(int p, local_id s, code seen);
 
@@ -148,7 +148,7 @@ class program {
   int N_;
   int k_;
   program_options options_;
-  std::string object_;  // what the algorithm's object must stay like
+  mutable hidden_state hidden_;
   bool stopped_early_ = false;
   mutable std::vector<automaton> automata_;
   mutable std::mutex mutex_;

@@ -29,6 +29,10 @@ void endless_run_watch::watch() {
     since += tick;
     const bool hurry = limits_.hurry != nullptr && limits_.hurry->load();
     if (since < (hurry ? limits_.run_max / 10 : limits_.run_max)) continue;
+    if (const char* part = of_.part.load()) {
+      endless_("the text's " + std::string(part) + " loops for ever");
+      return;
+    }
     const std::string label = of_.label.load();
     endless_("process " + std::to_string(of_.process.load()) + " loops for ever without an access, " +
              (label.empty() ? "before its first access" : "after label " + label));

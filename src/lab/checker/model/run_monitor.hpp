@@ -19,6 +19,25 @@ struct run_monitor {
   std::atomic<std::uint64_t> ended{0};
   std::atomic<int> process{0};
   std::atomic<const char*> label{""};
+  std::atomic<const char*> part{nullptr};  ///< what runs, if it is no passage: "constructor", "invariant"
+};
+
+/// Tells a monitor of a run, while it lives, of something that is no passage.
+class monitored_part {
+ public:
+  monitored_part(run_monitor& of, const char* part) : of_(of) {
+    of_.part.store(part, std::memory_order_relaxed);
+    of_.begun.fetch_add(1);
+  }
+  ~monitored_part() {
+    of_.ended.store(of_.begun.load());
+    of_.part.store(nullptr, std::memory_order_relaxed);
+  }
+  monitored_part(const monitored_part&) = delete;
+  monitored_part& operator=(const monitored_part&) = delete;
+
+ private:
+  run_monitor& of_;
 };
 
 /// Watches from a thread of its own, as long as it exists.

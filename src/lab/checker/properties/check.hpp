@@ -37,7 +37,7 @@ struct check_request {
   int contention = 0;
   bool symmetry = false;
   run_limits limits;
-  double audit_share = 0.05;  ///< of the time, for the audit; a few short walks are made however little that is
+  std::uint64_t seed = 1;  ///< of the audit
   /// Of the text, where they are known: a formula may name one that no run comes to.
   std::vector<std::string> labels{};
 };

@@ -20,11 +20,12 @@ nlohmann::json to_json(const check_result& r, program& p) {
                    {"explore_seconds", r.explore_seconds},
                    {"bytes_per_state", r.bytes_per_state},
                    {"complete", r.complete}};
-  j["audit"] = {{"walks", r.audit.walks},
-                {"steps", r.audit.steps},
-                {"passages", r.audit.passages},
-                {"seconds", r.audit.seconds},
-                {"share", r.request.audit_share}};
+  const auto count = [](const audit_count& c) { return nlohmann::json{{"made", c.made}, {"all", c.all}}; };
+  j["audit"] = {{"seed", r.request.seed},          {"steps_again", count(r.audit.steps_again)},
+                {"merged", count(r.audit.merged)}, {"loops", count(r.audit.loops)},
+                {"walks", r.audit.walks},          {"steps", r.audit.steps},
+                {"passages", r.audit.passages},    {"accesses", r.audit.accesses},
+                {"seconds", r.audit.seconds},      {"share", r.seconds > 0 ? r.audit.seconds / r.seconds : 0}};
   j["coverage"] = to_json(r.reached);
   if (r.request.contention > 0) j["contention"] = r.request.contention;
   if (r.request.symmetry) j["orbit_states"] = r.orbit_states;

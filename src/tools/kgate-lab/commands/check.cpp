@@ -42,6 +42,7 @@ namespace {
 constexpr int passages_max = 1'000'000;
 constexpr int threads_max = 1024;
 constexpr int accesses_max = 1'000'000;
+constexpr int seed_max = 1'000'000'000;
 
 using given = std::optional<std::string>;
 
@@ -49,7 +50,7 @@ using given = std::optional<std::string>;
 struct command_options {
   std::string algorithm, N, k;
   std::vector<std::string> properties, mutations;
-  given passages, memory, crashes, threads, memory_max, time_max, contention, forget_nothing;
+  given passages, memory, crashes, threads, memory_max, time_max, contention, forget_nothing, seed;
   bool symmetry = false, promised = false;
   std::vector<std::string> formulas;
   given fairness, file, format, graph;
@@ -158,6 +159,7 @@ plan make_plan(const command_options& a) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   r.limits.threads = a.threads ? parse_number("--threads", *a.threads, 1, threads_max) : std::min(cores, threads_max);
   r.limits.memory_max = parse_memory_max(a.memory_max);
+  if (a.seed) r.seed = static_cast<std::uint64_t>(parse_number("--seed", *a.seed, 0, seed_max));
   r.limits.seconds_max = a.time_max ? parse_duration("--time-max", *a.time_max) : 0;
   if (r.crashes > 0 && p.of.algorithm.base->promise.despite == catalog::crashes::none)
     p.notes.push_back(
@@ -289,32 +291,34 @@ std::string covered(const lab::check_result& r) {
 }
 
 std::string audited(const lab::check_result& r) {
-  if (r.audit.walks == 0 || !r.audit.difference.empty()) return "";
-  return wrapped(fmt::format("audit: {} of {} agree with the text, {:.2f} s ({:.0f} % of the time, or four runs)",
-                             count_text(r.audit.steps, "step", "steps"),
-                             count_text(r.audit.walks, "random run", "random runs"), r.audit.seconds,
-                             r.request.audit_share * 100),
+  const lab::audit_result& a = r.audit;
+  if (!a.difference.empty()) return "";
+  if (!a.made()) return r.states == 0 ? "" : "audit: none was made, for lack of memory\n";
+  const auto part = [](const lab::audit_count& c, const char* what) {
+    return c.made == c.all ? fmt::format("{} {}", grouped(c.all), what)
+                           : fmt::format("{} of {} {}", grouped(c.made), grouped(c.all), what);
+  };
+  return wrapped(fmt::format("audit: the text agrees in {}, {}, {} and {} of {}; seed {}, {:.2f} s ({:.0f} % of the "
+                             "time)",
+                             part(a.steps_again, "steps run again"), part(a.merged, "merged histories"),
+                             part(a.loops, "steps of loops"), count_text(a.steps, "step", "steps"),
+                             count_text(a.walks, "random run", "random runs"), r.request.seed, a.seconds,
+                             r.seconds > 0 ? 100 * a.seconds / r.seconds : 0.0),
                  7, 79) +
          "\n";
 }
 
-/// Walks of the audit are random, but the same in every check.
-const std::uint64_t seed_of_audit = lab::audit_options{}.seed;
-
 /// The labels of the algorithm's text at which no access was made, in the order of the text.
-std::vector<std::string> labels_not_reached(const plan& p, const lab::check_result& r) {
-  std::vector<std::string> missed;
-  for (const embedded_source& source : sources_of(p.of.algorithm))
-    for (const auto& [label, line] : labels_of(source.text))
-      if (!r.reached.labels.contains(label) && std::find(missed.begin(), missed.end(), label) == missed.end())
-        missed.push_back(label);
+std::vector<std::string> labels_not_reached(const lab::check_result& r) {
+  std::vector<std::string> missed = r.request.labels;
+  std::erase_if(missed, [&](const std::string& label) { return r.reached.labels.contains(label); });
   return missed;
 }
 
-std::string coverage_text(const plan& p, const lab::check_result& r) {
+std::string coverage_text(const lab::check_result& r) {
   if (r.states == 0) return "";
   std::string text = fmt::format("coverage: {} reached", count_text(r.reached.labels.size(), "label", "labels"));
-  if (const auto missed = labels_not_reached(p, r); !missed.empty())
+  if (const auto missed = labels_not_reached(r); !missed.empty())
     text += fmt::format(", not reached: {}", fmt::join(missed, ", "));
   if (const auto missed = r.reached.branches_missed(); !missed.empty())
     text += fmt::format("; {}", fmt::join(missed, ", "));
@@ -335,8 +339,8 @@ std::string coverage_text(const plan& p, const lab::check_result& r) {
 }
 
 std::string human(const plan& p, const lab::check_result& r, lab::program& program) {
-  std::string text = heading(r.request) + verdicts(p, r) + covered(r) + coverage_text(p, r) + audited(r) +
-                     made_by_text(r.request.limits, seed_of_audit);
+  std::string text = heading(r.request) + verdicts(p, r) + covered(r) + coverage_text(r) + audited(r) +
+                     made_by_text(r.request.limits, r.request.seed);
   for (const std::string& note : p.notes) text += wrapped(fmt::format("note: {}", note), 6, 79) + "\n";
   for (const lab::property_result& one : r.properties) {
     if (!one.counterexample) continue;
@@ -356,8 +360,8 @@ nlohmann::json machine_form(const plan& p, const lab::check_result& r, lab::prog
   j["verdict"] = lab::verdict_id(r);
   j["notes"] = p.notes;
   j["version"] = KGATE_VERSION;
-  add_provenance(j, r.request.limits, seed_of_audit);
-  j["coverage"]["labels_not_reached"] = labels_not_reached(p, r);
+  add_provenance(j, r.request.limits, r.request.seed);
+  j["coverage"]["labels_not_reached"] = labels_not_reached(r);
   for (auto& one : j["properties"])
     one["promised"] =
         lab::is_promised(p.of.algorithm, one["name"].get<std::string>(), p.of.N, p.of.k, r.request.crashes);
@@ -434,7 +438,7 @@ exit_code sweep(const command_options& a) {
             worst == exit_code::violated || code == exit_code::violated ? exit_code::violated : std::max(worst, code);
       }
   if (results.empty()) throw usage_error("no algorithm allows any N and k of these ranges");
-  print(a.json ? list.dump(2) + "\n" : verdict_table(results, format_of(a), seed_of_audit));
+  print(a.json ? list.dump(2) + "\n" : verdict_table(results, format_of(a), results.front().request.seed));
   return worst;
 }
 
@@ -514,6 +518,7 @@ command add_check(CLI::App& tool) {
   one("--forget-nothing", it->forget_nothing, "A",
       "Forget nothing that a process observed in its passage,\nwhatever the text allows; a passage makes at most "
       "A\naccesses");
+  one("--seed", it->seed, "R", "Of the audit, which compares the text with what was\nexplored of it; default 1");
   one("--contention", it->contention, "C", "Let at most C processes be outside their remainder");
   o->add_option("--mutate", it->mutations,
                 "Make an error: drop:LABEL, defer:LABEL or\nforce:LABEL=VALUE; may be repeated")

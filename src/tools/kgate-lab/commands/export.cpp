@@ -78,6 +78,7 @@ exit_code run(const command_options& a) {
                stderr);
     return exit_code::undecided;
   }
+  program.require_remembering();
   lab::translated_program translated = lab::translate(*explored, name.algorithm);
   translated.made_by = provenance_text(limits, std::nullopt);
   print(write(translated));

@@ -234,6 +234,7 @@ exit_code run_texts(const command_options& a) {
                               {"header", m.of->header},
                               {"kind", m.kind},
                               {"change", m.change},
+                              {"seconds", m.seconds},
                               {"fate", word(m.is)},
                               {"why", m.why}});
     print(j.dump(2) + "\n");

@@ -20,6 +20,7 @@
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 #include "tools/kgate-lab/own_text/text_file.hpp"
+#include "tools/kgate-lab/watched_program.hpp"
 
 namespace kgate::tool {
 
@@ -73,6 +74,19 @@ lab::run_limits limits_of(const command_options& a) {
   return limits;
 }
 
+lab::rmr_measurement of_own_text(const instance& of, const lab::cost_model& cost, int contention, int passages,
+                                 const lab::run_limits& limits) {
+  const lab::program_name name{of.algorithm.id(), of.N, of.k, passages, {}, false};
+  const watched_program program(of, name, limits.seconds_max);
+  try {
+    const lab::rmr_measurement m = lab::measure_rmr(*program, of.algorithm, cost, contention, limits);
+    program.require_remembering();
+    return m;
+  } catch (const lab::text_error& e) {
+    throw usage_error(e.what());
+  }
+}
+
 exit_code one(const command_options& a) {
   const instance of = sized(a);
   const lab::cost_model cost{model_of(a.model), !a.ordinary_cache};
@@ -91,8 +105,9 @@ exit_code one(const command_options& a) {
   if (line.wanted()) limits.report = [&line](const lab::progress& now) { line.show(now); };
   const lab::memory_limit limit(limits.memory_max);
   const lab::rmr_measurement m =
-      a.sample ? lab::sample_rmr(of.algorithm, of.N, of.k, cost, contention, static_cast<std::uint64_t>(steps))
-               : lab::measure_rmr(of.algorithm, of.N, of.k, cost, contention, passages, limits);
+      is_text_file(a.algorithm) ? of_own_text(of, cost, contention, passages, limits)
+      : a.sample ? lab::sample_rmr(of.algorithm, of.N, of.k, cost, contention, static_cast<std::uint64_t>(steps))
+                 : lab::measure_rmr(of.algorithm, of.N, of.k, cost, contention, passages, limits);
   line.clear();
   const auto claim = catalog::rmr_claimed(of.algorithm, lab::claimed_model(cost.model), of.N, of.k,
                                           contention > 0 ? contention : of.N);

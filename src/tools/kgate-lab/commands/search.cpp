@@ -143,6 +143,7 @@ exit_code run(const command_options& a) {
       lab::trace shorter = lab::shortened(*found.found, *made);
       if (lab::validate(shorter, *made).empty()) found.found = std::move(shorter);
     }
+    made.require_remembering();
   } catch (const std::invalid_argument& e) {
     throw usage_error(e.what());
   } catch (const lab::text_error& e) {

@@ -421,6 +421,7 @@ exit_code run(const command_options& a) {
   try {
     const lab::memory_limit limit(limits.memory_max);
     future.emplace(program, limits);
+    made.require_remembering();
   } catch (const lab::text_error& e) {
     throw usage_error(e.what());
   } catch (const std::bad_alloc&) {

@@ -4,8 +4,10 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <link.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -113,6 +115,31 @@ const lab::text_plugin& compile(const text_name& name, const std::string& class_
   return *make();
 }
 
+/// The static variables of the library that the plugin is in.
+std::vector<std::string_view> static_memory(const lab::text_plugin& plugin) {
+  struct search {
+    std::uintptr_t inside;
+    std::vector<std::string_view> found;
+  } all{reinterpret_cast<std::uintptr_t>(&plugin), {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* library, std::size_t, void* into) {
+        auto& wanted = *static_cast<search*>(into);
+        std::vector<std::string_view> writable;
+        bool here = false;
+        for (int i = 0; i < library->dlpi_phnum; ++i) {
+          const auto& part = library->dlpi_phdr[i];
+          if (part.p_type != PT_LOAD || (part.p_flags & PF_W) == 0) continue;
+          const std::uintptr_t begin = library->dlpi_addr + part.p_vaddr;
+          here = here || (begin <= wanted.inside && wanted.inside < begin + part.p_memsz);
+          writable.emplace_back(reinterpret_cast<const char*>(begin), part.p_memsz);
+        }
+        if (here) wanted.found = writable;
+        return here ? 1 : 0;
+      },
+      &all);
+  return all.found;
+}
+
 /// "k-exclusion, k-fcfs" as the catalogue keeps it.
 catalog::promises promises_in(std::string_view text, const std::string& file) {
   catalog::promises p{.k_exclusion = false, .deadlock_free = false, .starvation_free = false, .bounded_exit = false};
@@ -171,7 +198,11 @@ catalog::choice load_text_file(const std::string& id) {
   row.symmetric = plugin.symmetric ? catalog::symmetry::full : catalog::symmetry::none;
   row.bounded_variables = !plugin.unbounded_variables;
   row.needs = plugin.safe_registers ? catalog::registers::safe : catalog::registers::atomic;
-  lab::add_algorithm(row, plugin.make);
+  lab::add_algorithm(row, [make = plugin.make, statics = static_memory(plugin)](int N, int k, lab::register_kind r) {
+    auto made = make(N, k, r);
+    made->statics = statics;
+    return made;
+  });
   return {&loaded_texts().emplace(id, std::move(loaded)).first->second->row, name.with_names};
 }
 

@@ -31,6 +31,7 @@
 #include "tools/kgate-lab/exit_code.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
 #include "tools/kgate-lab/own_text/unit.hpp"
+#include "tools/kgate-lab/supervisor.hpp"
 #include "tools/kgate-lab/text_mutants/text_mutations.hpp"
 
 namespace kgate::tool {
@@ -246,7 +247,7 @@ judgement judge_apart(const text_mutant& m, const text_size& of, const lab::text
     close(ends[0]);
     const auto answer = [&](const judgement& it) {
       write_all(ends[1], fmt::format("{}{}", static_cast<int>(it.is), it.why));
-      _exit(0);
+      end_at_once(exit_code::holds);
     };
     const auto monitor = std::make_shared<lab::run_monitor>();
     const lab::endless_run_watch watch(*monitor, {}, [&](const std::string& what) { answer({fate::killed, what}); });
@@ -266,8 +267,10 @@ judgement judge_apart(const text_mutant& m, const text_size& of, const lab::text
 
 /// At one size after another, until it is noticed.
 void judge_at_all_sizes(text_mutant& m, const lab::text_plugin& plugin, const text_limits& within) {
+  const auto begin = std::chrono::steady_clock::now();
   for (const text_size& size : m.of->sizes) {
     const judgement it = judge_apart(m, size, plugin, within);
+    m.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     m.is = it.is;
     m.why = it.why;
     m.at = size;
@@ -297,7 +300,7 @@ std::vector<text_mutant> mutants_of(const text_target& of) {
     const auto differs = static_cast<std::size_t>(
         std::mismatch(text.begin(), text.end(), m.text.begin(), m.text.end()).first - text.begin());
     if (differs < begin || differs > end || (m.kind == "home" && !claims_local_memory(of))) continue;
-    all.push_back({&of, std::move(m.kind), std::move(m.change), std::move(m.text), fate::undecided, "", {}});
+    all.push_back({&of, std::move(m.kind), std::move(m.change), std::move(m.text), fate::undecided, "", {}, 0});
   }
   return all;
 }
@@ -305,7 +308,7 @@ std::vector<text_mutant> mutants_of(const text_target& of) {
 void judge(std::vector<text_mutant>& mutants, const text_limits& limits) {
   if (mutants.empty()) return;
   const text_target& of = *mutants.front().of;
-  const text_mutant unchanged{&of, "", "", std::string(header_text(of.header)), fate::undecided, "", {}};
+  const text_mutant unchanged{&of, "", "", std::string(header_text(of.header)), fate::undecided, "", {}, 0};
   std::vector<text_mutant> judged;
   for (std::size_t from = 0; from < mutants.size(); from += batch) {
     std::vector<const text_mutant*> some{&unchanged};

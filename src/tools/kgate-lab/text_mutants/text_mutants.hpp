@@ -35,8 +35,9 @@ struct text_mutant {
   const text_target* of = nullptr;
   std::string kind, change, text;
   fate is = fate::undecided;
-  std::string why;  ///< what noticed it, or the limit that was reached
-  text_size at{};   ///< where that was, or the last size
+  std::string why;     ///< what noticed it, or the limit that was reached
+  text_size at{};      ///< where that was, or the last size
+  double seconds = 0;  ///< what judging it took
 };
 
 /// All mutants of a target that compile. Throws usage_error if the unchanged text does not keep its promises there.
