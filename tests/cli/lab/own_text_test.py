@@ -153,8 +153,8 @@ class OwnText(LabTest):
                  member=("  int k_;", "  int k_;\n  std::vector<int> counts_ = std::vector<int>(8, 0);"),
                  wrong=(release, release + " ++counts_[p.id().value];"))
         self.assertIn("process 0 changes memory that the algorithm's object has", self.lab_json(UNDECIDED, "check", "heap.hpp", *SMALL)["why"])
-        self.new("static.hpp", wrong=(release, release + " static int calls = 0; ++calls;"))
-        self.assertIn("changes a static variable", self.lab_json(UNDECIDED, "check", "static.hpp", *SMALL)["why"])
+        self.new("kept.hpp", wrong=(release, release + " static int calls = 0; ++calls;"))
+        self.assertIn("changes a static variable", self.lab_json(UNDECIDED, "check", "kept.hpp", *SMALL)["why"])
         self.new("rounds.hpp", wrong=("for (;;) {", "for (int round = 0; round < 400; ++round) {"))
         result = self.lab_json(UNDECIDED, "check", "rounds.hpp", "-N", 3, "-k", 2, "--property", "k-exclusion")
         self.assertIn("the text forgets what it uses", result["properties"][0]["why"])

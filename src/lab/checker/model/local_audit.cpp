@@ -294,19 +294,19 @@ void local_audit::walk(std::uint64_t accesses_max) {
   for (edge_id e = 0; e < edges_.size(); ++e)
     if (merges(edges_[e])) begins.push_back(e);
   if (begins.empty()) return;
-  std::vector<edge_id> habit(out_.size(), none);  // the step that this walk makes at a local state, most of the time
+  std::vector<edge_id> usual(out_.size(), none);  // the step that this walk makes at a local state, most of the time
   while (goes_on(until)) {
     const unsigned often = static_cast<unsigned>(random_() % 4) * 30;
-    if (often > 0) std::fill(habit.begin(), habit.end(), none);
+    if (often > 0) std::fill(usual.begin(), usual.end(), none);
     const edge_id first = begins[random_() % begins.size()];
     path way = way_to(edges_[first].from);
     way.push_back(first);
     while (way.size() < walk_max && inner(edges_[way.back()])) {
       const local_id s = edges_[way.back()].step.next;
       if (out_[s].empty()) break;
-      edge_id next = habit[s];
+      edge_id next = usual[s];
       if (next == none || random_() % 100 >= often) next = out_[s][random_() % out_[s].size()];
-      habit[s] = next;
+      usual[s] = next;
       way.push_back(next);
     }
     complete(way);

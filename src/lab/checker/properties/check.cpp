@@ -22,6 +22,11 @@ namespace {
 constexpr int unforgotten_suspicious = 300;
 constexpr std::size_t values_suspicious = 16;
 
+/// A few per cent of the time of a long check, and however much is useful in a short one.
+std::uint64_t audited_accesses(std::uint64_t transitions) {
+  return std::max(std::clamp<std::uint64_t>(transitions / 2, 200'000, 1'000'000), transitions / 8);
+}
+
 }  // namespace
 
 std::vector<int> members(process_set s) {
@@ -109,7 +114,7 @@ void checking::judge(const property& one) {
 void checking::audit_text() {
   audit_options options;
   options.seed = request_.seed;
-  options.accesses = std::max(options.accesses, explored_.transitions / 2);
+  options.accesses = audited_accesses(explored_.transitions);
   options.invariant_holds = explored_.complete && wants("invariant") && explored_.broken_invariant == no_state;
   const std::vector<id_range> used = explored_.used();
   options.start = [&](std::mt19937_64& random) {
