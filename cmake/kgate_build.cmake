@@ -7,6 +7,14 @@ if(PROJECT_IS_TOP_LEVEL)
   target_compile_options(kgate_own INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion)
 endif()
 
+# kgate_in_few_units(TARGET...)
+# Where KGATE_FEW_UNITS is on: most of what a file costs are the headers it shares with the others.
+function(kgate_in_few_units)
+  if(KGATE_FEW_UNITS)
+    set_target_properties(${ARGN} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  endif()
+endfunction()
+
 # kgate_add_rooms([EXCEPT room...])
 # Adds every folder below the current one that has a CMakeLists.txt: a new room needs no edit here.
 function(kgate_add_rooms)

@@ -141,6 +141,14 @@ launch_build() {
   if [[ " $* " == *" cluster "* ]]; then
     grep -qs '^KGATE_CLUSTER:BOOL=ON' "$build/CMakeCache.txt" || configure+=(-DKGATE_CLUSTER:BOOL=ON)
   fi
+  # Who wants a program gets it sooner from few, large units. What is tested are the files by themselves.
+  local few=ON
+  [[ ! -e $build/build.ninja ]] || grep -qs '^KGATE_FEW_UNITS:BOOL=ON' "$build/CMakeCache.txt" || few=OFF
+  if [[ " $* " == *" test "* ]]; then
+    [[ $few == OFF ]] || configure+=(-DKGATE_FEW_UNITS=OFF)
+  elif ((${#configure[@]})); then
+    configure+=("-DKGATE_FEW_UNITS=$few")
+  fi
   if ((${#configure[@]})) || [[ ! -e $build/build.ninja ]]; then
     launch_run "$log" cmake -S "$root" --preset "$preset" "${configure[@]}"
   fi

@@ -7,6 +7,7 @@ In a source distribution the sources are in `kgate-source`; in the tree they are
 import os
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -18,8 +19,12 @@ KEPT = HERE / "kgate-source"
 TREE = KEPT if KEPT.is_dir() else HERE.parent.parent
 
 
-def compiled(root, *rooms):
-    return [str(p) for room in rooms for p in sorted((root / "src" / room).glob("*.cpp"))]
+def gathered(room, folder):
+    """One source that is all of a room: most of what a file costs are the headers it shares with the others."""
+    source = folder / f"{room}.cpp"
+    folder.mkdir(parents=True, exist_ok=True)
+    source.write_text("".join(f'#include "{room}/{p.name}"\n' for p in sorted((TREE / "src" / room).glob("*.cpp"))))
+    return str(source)
 
 
 def version():
@@ -42,14 +47,19 @@ class WithLibrary(build_ext):
 
     def build_extension(self, ext):
         if ext.name == "kgate._cluster" or not os.environ.get("KGATE_SYSTEM"):
-            root = TREE  # absolute, so that objects come to lie below the build folder
-            folders = [str(root / "include"), str(root / "src")]
+            folders = [str(TREE / "include"), str(TREE / "src")]
             ext.include_dirs += folders
             ext.language = "c++"
             rooms = ("cluster", "gate") if ext.name == "kgate._cluster" else ("gate", "c")
-            ext.extra_objects += self.compiler.compile(
-                compiled(root, *rooms), output_dir=os.path.join(self.build_temp, ext.name), include_dirs=folders,
-                macros=[("THREADED", None)], extra_postargs=["-std=c++20", "-O2", "-fvisibility=hidden", "-pthread"])
+            made = Path(self.build_temp, ext.name).resolve()
+
+            def compile_room(room):
+                return self.compiler.compile([gathered(room, made)], output_dir=str(made), include_dirs=folders, macros=[("THREADED", None)],
+                                             extra_postargs=["-std=c++20", "-O2", "-g0", "-fvisibility=hidden", "-pthread"])
+
+            with ThreadPoolExecutor() as at_once:
+                for objects in at_once.map(compile_room, rooms):
+                    ext.extra_objects += objects
         super().build_extension(ext)
 
 

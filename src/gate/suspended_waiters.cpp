@@ -16,7 +16,7 @@ namespace kgate::detail::gates {
 namespace {
 
 /// Where the kernel cannot sleep on many words at once they are looked at so often.
-constexpr std::int64_t looking_ns = 2'000'000;
+constexpr std::int64_t recheck_ns = 2'000'000;
 
 void resume_all(suspended_waiter* first) {
   while (first != nullptr) {
@@ -120,7 +120,7 @@ void bell_listener::sleep(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   const futex_deadline deadline{until / 1'000'000'000, until % 1'000'000'000};
   if (!futex_wait_any(words.data(), count, until == forever ? nullptr : &deadline)) {
-    const timespec length{0, static_cast<long>(looking_ns)};
+    const timespec length{0, static_cast<long>(recheck_ns)};
     futex_wait(changes_, seen, count == 1 ? nullptr : &length);
   }
   lock.lock();

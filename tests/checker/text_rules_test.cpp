@@ -124,7 +124,9 @@ struct uninitialised : one_word {
   void release(Process& p, Private&) { X.write(p["4"], 0); }
 };
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
+#if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #pragma GCC diagnostic ignored "-Wuninitialized"
 TEST(TextRules, MemoryIsWrittenBeforeItIsRead) { EXPECT_COMPLAINT(complaint<uninitialised>(), "never written"); }
 #endif

@@ -20,6 +20,7 @@ project(small C)
 option(KGATE_LAB "" ON)
 option(KGATE_TESTS "" ON)
 option(KGATE_BENCH "" ON)
+option(KGATE_FEW_UNITS "" OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 add_executable(kgate src/kgate.c)
 if(KGATE_LAB)
@@ -149,6 +150,25 @@ class Launch(unittest.TestCase):
         self.assertEqual((code, out), (0, f"lab {self.folder}\n"))
         self.assertIn("KGATE_LAB:BOOL=ON", cache.read_text())
         self.assertIn("KGATE_TESTS:BOOL=OFF", cache.read_text())
+
+    def test_programs_come_from_few_units_and_tests_from_all(self):
+        """Who wants the tool does not wait for each file; what is tested are the files by themselves; by hand it is as the preset says."""
+        def units():
+            cache = (self.root / "build/release/CMakeCache.txt").read_text()
+            return [line.partition("=")[2] for line in cache.split("\n") if line.startswith("KGATE_FEW_UNITS:BOOL")]
+
+        self.run_it(self.root / "kgate")
+        self.assertEqual(units(), ["ON"])
+        self.run_it(self.root / "kgate-lab")
+        self.assertEqual(units(), ["ON"])
+        self.assertEqual(self.run_it(self.root / "test")[0], 0)
+        self.assertEqual(units(), ["OFF"])
+        self.tool("kgate", "tool")
+        self.run_it(self.root / "kgate")
+        self.assertEqual(units(), ["OFF"])
+        shutil.rmtree(self.root / "build")
+        self.assertEqual(self.run_it("cmake", "--preset", "release", "-S", self.root)[0], 0)
+        self.assertEqual(units(), ["OFF"])
 
     def test_a_copied_tree_builds_for_itself(self):
         self.run_it(self.root / "kgate")

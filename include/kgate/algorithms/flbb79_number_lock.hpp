@@ -23,7 +23,8 @@
 
 namespace kgate::flbb79 {
 
-struct numbers {
+/// Aligned to its size: clang would take it for two halves otherwise, and call a library for what is one instruction.
+struct alignas(4) numbers {
   std::int16_t next = 0;
   std::int16_t granted = 0;
 

@@ -24,15 +24,15 @@ namespace kgate::tool {
 
 namespace {
 
-constexpr const char* name = "signal-witness";
+constexpr const char* witness_name = "signal-witness";
 
 /// Puts the name, and the number of the process that asks, in the place of the command line.
 void rename_process(std::span<char* const> line, pid_t parent) {
-  prctl(PR_SET_NAME, name);
+  prctl(PR_SET_NAME, witness_name);
   char* const first = line.front();
   const std::size_t room = static_cast<std::size_t>(line.back() - first) + std::strlen(line.back());
   std::memset(first, 0, room);
-  std::snprintf(first, room + 1, "%s of %d", name, static_cast<int>(parent));
+  std::snprintf(first, room + 1, "%s of %d", witness_name, static_cast<int>(parent));
 }
 
 /// The child: notes when it got which signal, and answers.
