@@ -21,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
@@ -36,25 +37,35 @@ using clock_type = std::chrono::steady_clock;
 
 void sleep_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-/// So many threads, each with its own `prepare()`d passage, for so long: how many passages a second.
+/// So many threads, each with its own `prepare()`d passage, for so long: how many passages a second. What is thrown ends
+/// the program: a rate of fewer than all would be another measurement.
 double rate(int threads, double seconds, const std::function<std::function<bool(std::stop_token)>()>& prepare) {
   std::stop_source over;
   std::atomic<bool> go{false};
   std::atomic<int> ready{0};
   std::atomic<long> passages{0};
+  std::counting_semaphore<> preparing(16);  // a thousand at once would wait for each other until they are given up
   std::vector<std::thread> all;
   for (int i = 0; i < threads; ++i)
     all.emplace_back([&] {
-      const auto pass = prepare();
-      ++ready;
-      while (!go) sleep_for(0.001);
-      long mine = 0;
-      while (!over.stop_requested() && pass(over.get_token())) ++mine;
-      passages += mine;
+      try {
+        preparing.acquire();
+        const auto pass = prepare();
+        preparing.release();
+        ++ready;
+        go.wait(false);  // whoever polled would take the processors from those that prepare
+        long mine = 0;
+        while (!over.stop_requested() && pass(over.get_token())) ++mine;
+        passages += mine;
+      } catch (const std::exception& failure) {
+        std::fprintf(stderr, "bench_cluster: %s\n", failure.what());
+        std::_Exit(1);
+      }
     });
   while (ready < threads) sleep_for(0.005);
   const auto began = clock_type::now();
   go = true;
+  go.notify_all();
   sleep_for(seconds);
   over.request_stop();
   const double took = std::chrono::duration<double>(clock_type::now() - began).count();

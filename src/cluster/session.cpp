@@ -132,10 +132,7 @@ session::session(const address& where, const std::string& authentication, std::c
   try {
     connect(where, connect_timeout);
     if (!authentication.empty()) authenticate(authentication, deadline);
-    contact_ = boot_time();
-    Stat there{};
-    if (const int code = zoo_exists(handle_, "/", 0, &there); code != ZOK)
-      throw ensemble_unreachable({gate_errc::system, "the ensemble " + hosts_ + " does not answer: " + zerror(code)});
+    first_contact(deadline);
   } catch (...) {
     if (handle_ != nullptr) zookeeper_close(handle_);
     close(lost_fd_);
@@ -182,6 +179,22 @@ void session::connect(const address& where, std::chrono::milliseconds limit) {
                                                        "; is the address right, and does a quorum of servers run?"});
   id_ = static_cast<std::uint64_t>(zoo_client_id(handle_)->client_id);
   timeout_ = std::chrono::milliseconds(zoo_recv_timeout(handle_));
+}
+
+void session::first_contact(std::chrono::steady_clock::time_point deadline) {
+  for (;;) {
+    contact_ = boot_time();
+    Stat there{};
+    const int code = zoo_exists(handle_, "/", 0, &there);
+    if (code == ZOK) return;
+    std::unique_lock lock(mutex_);
+    // A server that is busy or fails over has lost the connection again: the library looks for another one.
+    const bool again = (code == ZCONNECTIONLOSS || code == ZOPERATIONTIMEOUT) &&
+                       changed_.wait_until(lock, deadline, [this] { return connected_ || lost_now_; }) && !lost_now_ &&
+                       std::chrono::steady_clock::now() < deadline;
+    if (!again)
+      throw ensemble_unreachable({gate_errc::system, "the ensemble " + hosts_ + " does not answer: " + zerror(code)});
+  }
 }
 
 void session::authenticate(const std::string& secret, std::chrono::steady_clock::time_point deadline) {

@@ -126,6 +126,8 @@ class session {
   void state_changed(_zhandle* handle, int state);
   void fire(const std::string& path, bool data_changed);
   void authenticate(const std::string& secret, std::chrono::steady_clock::time_point deadline);
+  /// One request answered, or it throws: from then on the time-out counts.
+  void first_contact(std::chrono::steady_clock::time_point deadline);
   void connect(const address& where, std::chrono::milliseconds limit);
   void watch_over(const std::stop_token& stop);
   void send_pulse();

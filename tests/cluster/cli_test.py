@@ -232,6 +232,48 @@ class OnAnEnsemble(unittest.TestCase):
                 self.assertIn("127.0.0.1", told.stderr)
                 server.shutdown(socket.SHUT_RDWR)
 
+    def test_a_connection_that_is_lost_before_the_first_answer(self):
+        """A server that drops a new session's first request, as one does that is busy: the session goes on at the next."""
+        host, port = self.ensemble.address.removeprefix("zk://").split(":")
+        accepted = []
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            def copy(source, sink, packets):
+                """So many packets, each with its length ahead; the next one ends both connections."""
+                try:
+                    while True:
+                        head = source.recv(4, socket.MSG_WAITALL)
+                        if len(head) < 4 or packets == 0:
+                            break
+                        sink.sendall(head + source.recv(struct.unpack(">i", head)[0], socket.MSG_WAITALL))
+                        packets -= 1
+                except OSError:
+                    pass
+                for link in (source, sink):
+                    try:
+                        link.shutdown(socket.SHUT_RDWR)
+                    except OSError:
+                        pass
+
+            def serve():
+                while True:
+                    try:
+                        link, _ = listening.accept()
+                    except OSError:
+                        return
+                    server = socket.create_connection((host, int(port)))
+                    accepted.append((link, server))
+                    # The first two connections end with what the client sends after its greeting, its first request.
+                    threading.Thread(target=copy, args=(link, server, 1 if len(accepted) <= 2 else -1), daemon=True).start()
+                    threading.Thread(target=copy, args=(server, link, -1), daemon=True).start()
+
+            threading.Thread(target=serve, daemon=True).start()
+            told = self.kgate("run", "--on", f"zk://127.0.0.1:{listening.getsockname()[1]}", "-k", "1", "--", "echo", "inside")
+            listening.shutdown(socket.SHUT_RDWR)
+        for link in sum(accepted, ()):
+            link.close()
+        self.assertEqual((told.returncode, told.stdout), (0, "inside\n"), told.stderr)
+        self.assertGreaterEqual(len(accepted), 3)
+
     def test_no_quorum(self):
         three = Ensemble(3)
         try:
