@@ -104,15 +104,11 @@ json measure_alone(const std::string& directory, int rounds, requirements& wante
   return all;
 }
 
-/// What the issue of scale promises of `members` members, in ratios to semop and sem_t of the same rounds.
+/// What is promised of `members` members, in ratios to semop and sem_t of the same rounds.
 void require_of(const std::string& at, int members, double inside_ns, std::map<std::string, rounds>& by_name,
                 requirements& wanted) {
   const double semop = median(by_name["semop"].rate);
-  // Where bare futexes that notice deaths in time are slower than semop, no gate of futexes can be as fast: what they
-  // reach is what a gate is measured by.
-  const double bare = median(by_name["bare-timed"].rate) / semop;
-  if (inside_ns > 0)
-    wanted.at_least(at + " strict / semop", median(by_name["strict"].rate) / semop, 0.95 * std::min(1.0, bare));
+  if (inside_ns > 0) wanted.at_least(at + " strict / semop", median(by_name["strict"].rate) / semop, 0.95);
   if (inside_ns > 0 && members >= 64)
     wanted.at_least(at + " default / semop", median(by_name["default"].rate) / semop, 1.0);
   if (inside_ns > 0) wanted.at_least(at + " default, Jain's index", median(by_name["default"].jain), 0.9);

@@ -27,6 +27,13 @@ inline bool sleep_on(std::atomic<std::uint32_t>& bell, std::uint32_t expected, c
 }
 inline void wake_on(std::atomic<std::uint32_t>& bell) { futex_wake(bell, INT_MAX, futex_scope::machine); }
 
+/// The wall clock, to a few milliseconds.
+[[gnu::hot]] inline std::uint64_t wall_coarse_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
 /// What an operation throws that goes round for ever, since somebody changes the file all the time.
 struct scribbled {};
 
@@ -45,12 +52,11 @@ class mapped_cells {
     unsigned rounds_ = 0;
   };
 
-  void bind(segment& where, std::atomic<std::uint64_t>& last_woken) {
+  void bind(segment& where) {
     map_ = &where.map();
     locks_ = &where.locks();
     process_ = getpid();
     overtakings_ = map_->header.overtakings;
-    last_woken_ = &last_woken;
   }
 
   detail::gates::word word() const { return {map_->word_bits.load()}; }
@@ -116,10 +122,9 @@ class mapped_cells {
     return (map_->lines[i].bell.load(std::memory_order_relaxed) & bell_listens) == 0 || alive(i);
   }
 
-  void wake(unsigned i, gates::word w) {
-    if ((map_->lines[i].bell.load() & bell_asleep) == 0) return;
-    if (last_woken_->exchange(w.bits) != w.bits) ring(i);  // this process has, or is about to
-  }
+  bool is_asleep(unsigned i) const { return (map_->lines[i].bell.load() & bell_asleep) != 0; }
+  std::uint32_t woken() const { return map_->woken_seq.load(); }
+  void set_woken(std::uint32_t seq) { map_->woken_seq.store(seq, std::memory_order_release); }  // partner: woken()
   void alert(unsigned i) {
     if ((map_->lines[i].bell.load() & bell_listens) != 0) ring(i);
   }
@@ -131,6 +136,16 @@ class mapped_cells {
   void ring(unsigned i) {
     auto& bell = map_->lines[i].bell;
     if ((bell.fetch_or(bell_rung) & bell_asleep) != 0) wake_on(bell);
+  }
+
+  /// Whether member i dozes (gate_doze.hpp), or is about to.
+  bool dozes(unsigned i) const { return is_doze(map_->lines[i].bell.load()); }
+  /// Ends the doze of member i, if it still does. Who rang it may have died before it woke it.
+  void set_over(unsigned i) {
+    auto& bell = map_->lines[i].bell;
+    std::uint32_t before = bell.load();
+    while (is_doze(before))
+      if (bell.compare_exchange_weak(before, before | bell_over)) return wake_on(bell);
   }
 
   /// The processes that a waiter depends on, other than its own.
@@ -175,6 +190,7 @@ class mapped_cells {
   lock_file& locks() const { return *locks_; }
 
  private:
+  static bool is_doze(std::uint32_t bell) { return (bell & (bell_asleep | bell_listens)) == bell_asleep; }
   bool leaves_by_ending(unsigned i) const {
     return map_->lines[i].leaves_by_ending.load(std::memory_order_relaxed) != 0;
   }
@@ -200,7 +216,6 @@ class mapped_cells {
 
   file_layout* map_ = nullptr;
   lock_file* locks_ = nullptr;
-  std::atomic<std::uint64_t>* last_woken_ = nullptr;
   int process_ = 0;
   std::uint32_t overtakings_ = 0;
 };

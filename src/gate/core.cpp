@@ -36,6 +36,15 @@ std::int64_t dozing_ns(unsigned members, unsigned short_waits) {
 }
 constexpr std::int64_t dozing_most_ns = 250'000'000;
 
+/// After so many short waits in a row a process has a clock that ends its dozes, and sets no timers; but not among so
+/// many that none of them waits often enough to be worth a thread. The ticks of all clocks together must not cost more
+/// than the timers did.
+constexpr unsigned short_waits_for_clock = 16;
+constexpr unsigned clock_members_most = 512;
+std::int64_t clock_tick_ns(unsigned members) {
+  return std::clamp<std::int64_t>(500'000 * std::int64_t{members}, 8'000'000, dozing_most_ns);
+}
+
 /// Where everybody is granted before it watches, one of those that wait looks for dead holders so often.
 constexpr std::uint64_t healing_ns = 20'000'000;
 
@@ -54,12 +63,6 @@ std::int64_t tick_ns(bool head, std::int64_t waited_ns) {
 }
 constexpr std::int64_t progress_ns = 250'000'000;
 constexpr std::int64_t cut_off_ns = 1'000'000'000;
-
-[[gnu::hot]] std::uint64_t wall_coarse_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 /// What member_info::dismissed is for a passage.
 std::uint32_t dismissal_of(state s) { return static_cast<std::uint32_t>(s.passage()) + 1; }
@@ -155,13 +158,22 @@ class dozing_cells : public mapped_cells {
   /// Only the next in line spins.
   static constexpr int spins_most = 600, spins_between_looks = 64;
 
-  dozing_cells(const mapped_cells& cells, const wait_options& how, unsigned short_waits)
-      : mapped_cells(cells), how_(how), step_ns_(dozing_ns(members(), short_waits)), for_ns_(step()) {}
+  /// With `clock`, if it is not null, instead of timers.
+  dozing_cells(const mapped_cells& cells, const wait_options& how, unsigned short_waits, doze_clock* clock = nullptr)
+      : mapped_cells(cells),
+        how_(how),
+        clock_(clock),
+        step_ns_(clock != nullptr ? clock_tick_ns(members()) : dozing_ns(members(), short_waits)),
+        for_ns_(step()) {}
 
   [[gnu::hot]] void doze_off(unsigned i) { map().lines[i].bell.store(bell_asleep); }
   [[gnu::hot]] void get_up(unsigned i) { map().lines[i].bell.store(0); }
   [[gnu::hot]] bool doze(unsigned i) {
-    // The clock is not read for those that are woken by their grant.
+    if (clock_ != nullptr && clock_->is_watched()) {
+      sleep_on(map().lines[i].bell, bell_asleep, nullptr);
+      return (map().lines[i].bell.load() & bell_over) == 0;
+    }
+    // The time is not read for those that are woken by their grant.
     if (slept_ && until_ns_ == 0) until_ns_ = now_ns() + for_ns_;
     slept_ = true;
     return timed_sleep(map().lines[i].bell, bell_asleep, until_ns_ == 0 ? for_ns_ : until_ns_ - now_ns());
@@ -197,6 +209,7 @@ class dozing_cells : public mapped_cells {
   }
 
   const wait_options& how_;
+  doze_clock* clock_;
   std::int64_t step_ns_, for_ns_;
   std::int64_t dozed_ns_ = 0, until_ns_ = 0;
   bool slept_ = false;
@@ -214,7 +227,7 @@ std::int64_t now_ns() {
 
 gate_failure core::open(const std::string& name, int slots, const location& where) {
   if (gate_failure failure = segment_.open(name, slots, where)) return failure;
-  cells_.bind(segment_, last_woken_);
+  cells_.bind(segment_);
   for_exec_ = where.for_exec;
   // A file whose counts contradict each other is renewed if nobody uses it, and refused if somebody does.
   bool sound = seems_sound(segment_.map());
@@ -306,12 +319,14 @@ bool core::take_number(unsigned i, std::string_view command, lock_opening& openi
   map.lines[i].leaves_by_ending.store(0, std::memory_order_relaxed);
   map.lines[i].queued_ns.store(0, std::memory_order_relaxed);
   map.lines[i].entered_ns.store(0, std::memory_order_relaxed);
+  clock_.add(i);
   held_.insert_or_assign(i, std::move(held));
   out = {i, mine};
   return true;
 }
 
 void core::part(const membership& m) noexcept {
+  clock_.remove(m.number);
   held_.erase(m.number);
   cells_.map().number_hint.store(m.number, std::memory_order_relaxed);
 }
@@ -319,6 +334,7 @@ void core::part(const membership& m) noexcept {
 void core::disown() noexcept {
   for (auto& [number, held] : held_) held.forget();
   watch_.abandon();
+  clock_.abandon();
 }
 
 gate_failure core::lost_failure() const {
@@ -393,17 +409,27 @@ entry core::forsake(membership& m) noexcept {
   return at_once ? *at_once : wait(m, how);
 }
 
-[[gnu::hot]] void core::begin_to_wait(const membership& m) {
-  const std::uint64_t queued = wall_coarse_ns();
+[[gnu::hot]] void core::begin_to_wait(const membership& m, bool by_clock) {
+  const std::uint64_t queued = by_clock ? clock_.wall_ns() : wall_coarse_ns();
   cells_.map().lines[m.number].queued_ns.store(queued, std::memory_order_relaxed);
-  if (claims_healing(cells_.map(), queued)) heal_holders();
+  if (!by_clock && claims_healing(cells_.map(), queued)) heal_holders();
+}
+
+/// What the clock does at each tick; how long that lasts.
+std::int64_t core::tick() noexcept {
+  try {
+    if (claims_healing(cells_.map(), wall_coarse_ns())) heal_holders();
+  } catch (const scribbled&) {  // who comes next finds the file damaged
+  }
+  return clock_tick_ns(cells_.members());
 }
 
 [[gnu::hot]] entry core::wait(membership& m, const wait_options& how) {
   const unsigned i = m.number;
-  begin_to_wait(m);
+  const bool by_clock = how.deadline_ns == forever && clock_.runs();
+  begin_to_wait(m, by_clock);
   const unsigned short_waits = short_waits_.load(std::memory_order_relaxed);
-  dozing_cells dozing_on(cells_, how, short_waits);
+  dozing_cells dozing_on(cells_, how, short_waits, by_clock ? &clock_ : nullptr);
   dozer first(protocol_, dozing_on);
   if (is_head(i) && (how.deadline_ns == forever || how.deadline_ns - now_ns() > spinning_ns)) {
     const word before = cells_.word();
@@ -415,6 +441,9 @@ entry core::forsake(membership& m) noexcept {
     if (dozing_on.dozed_for_long()) return entered_now(m);
     // Inside since it was queued, all but; a clock is several pages, between two of those that are let in.
     short_waits_.store(short_waits + 1, std::memory_order_relaxed);
+    if (!by_clock && short_waits % short_waits_for_clock == short_waits_for_clock - 1 &&
+        cells_.members() <= clock_members_most)
+      clock_.start();
     return entry::entered;
   }
   short_waits_.store(0, std::memory_order_relaxed);
@@ -455,7 +484,7 @@ std::optional<entry> core::begin(suspended_wait& s, int weight, word& became) {
 
 std::optional<entry> core::begin_or_throw(suspended_wait& s, int weight, word& became) {
   if (const std::optional<entry> at_once = request(s.member, weight, false, became)) return at_once;
-  begin_to_wait(s.member);
+  begin_to_wait(s.member, false);
   if (announces_late_.load(std::memory_order_relaxed)) cells_.announce(s.member.number);
   if (is_head(s.member.number)) heal_holders();
   s.began_ns = now_ns();

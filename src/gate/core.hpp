@@ -15,6 +15,7 @@
 
 #include "gate/cells.hpp"
 #include "gate/death_watch.hpp"
+#include "gate/doze_clock.hpp"
 #include "gate/segment.hpp"
 #include "kgate/algorithms/gate_protocol.hpp"
 
@@ -188,7 +189,8 @@ class core {
   bool dozes_on(suspended_wait& s, std::int64_t now);
   bool waits(unsigned i) const { return cells_.state_of(i).where() == kind::waits; }
   bool is_head(unsigned i) const { return cells_.link_of(i).before() >= cells_.members(); }
-  void begin_to_wait(const membership& m);
+  void begin_to_wait(const membership& m, bool by_clock);
+  std::int64_t tick() noexcept;
   entry wait(membership& m, const wait_options& how);
   entry ended(membership& m);
   void stop_sleeping(unsigned i);
@@ -197,14 +199,14 @@ class core {
   outcome set_limit(membership& m, int slots, bool paused);
 
   segment segment_;
-  bool for_exec_ = false;                ///< location::for_exec
-  std::map<unsigned, held_bytes> held_;  ///< the bytes of this object's members, by their numbers
-  std::atomic<std::uint64_t> last_woken_{0};
+  bool for_exec_ = false;                    ///< location::for_exec
+  std::map<unsigned, held_bytes> held_;      ///< the bytes of this object's members, by their numbers
   std::atomic<bool> announces_late_{false};  ///< one of its members was not announced when it joined
   std::atomic<unsigned> short_waits_{0};     ///< the last ones in a row that were granted while dozing
   mapped_cells cells_;
   death_watch watch_{[this](unsigned i) { cells_.ring(i); }};
   protocol<mapped_cells> protocol_{cells_};
+  doze_clock clock_{cells_, [this] { return tick(); }};  ///< the last one: its thread uses the others
 };
 
 }  // namespace kgate::detail::gates

@@ -207,9 +207,9 @@ bool death_watch::poke() noexcept {
 }
 
 void death_watch::stop() noexcept {
+  if (!running_) return;  // and then the mutex may belong to a thread that a fork has left behind
   {
     const std::lock_guard guard(mutex_);
-    if (!running_) return;
     stopping_ = true;
     poke();
     if (file_id::of(commands_) == pipe_) ::close(commands_);  // the thread sees that, too

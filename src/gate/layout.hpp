@@ -44,7 +44,7 @@ struct alignas(cache_line) member_line {
   std::atomic<std::uint64_t> link_bits;         ///< its neighbours in the queue
   std::atomic<std::uint64_t> queued_ns;         ///< wall clock; when it began to wait
   std::atomic<std::uint64_t> entered_ns;        ///< wall clock; when it got in
-  std::atomic<std::uint32_t> bell;              ///< what it sleeps on (bell_rung, bell_asleep, bell_listens)
+  std::atomic<std::uint32_t> bell;              ///< what it sleeps on (bell_rung, bell_asleep ...)
   std::atomic<std::int32_t> command;            ///< the process of the command that it started, 0 if there is none
   std::atomic<std::uint32_t> leaves_by_ending;  ///< it will not leave: its end is no death that counts
   /// The tool's: waits that are still to be added to the history (tools/kgate/unrecorded_waits.hpp). They outlive the
@@ -52,7 +52,7 @@ struct alignas(cache_line) member_line {
   std::array<std::atomic<std::uint16_t>, 14> unrecorded;
 };
 static_assert(sizeof(member_line) == 64);
-inline constexpr std::uint32_t bell_rung = 1, bell_asleep = 2, bell_listens = 4;
+inline constexpr std::uint32_t bell_rung = 1, bell_asleep = 2, bell_listens = 4, bell_over = 8;
 
 /// Who a member is. The process is watched by those who wait for it, if its PID namespace is theirs; the rest is shown
 /// to users, and nothing depends on it.
@@ -112,6 +112,7 @@ struct file_layout {
   std::atomic<std::uint32_t> members_used;
   std::atomic<std::uint32_t> slots_used;   ///< the largest size there was
   std::atomic<std::uint32_t> number_hint;  ///< where a newcomer begins to look for a number
+  std::atomic<std::uint32_t> woken_seq;    ///< the seq of the operation whose subject was last woken
   std::atomic<std::uint64_t> looked_ns;    ///< wall clock; when a waiter last looked for dead holders
   // The first members' states share the word's line: whoever changes the word reads the last subject's state and writes
   // its own, and has the line already.

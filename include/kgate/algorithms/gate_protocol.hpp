@@ -21,6 +21,7 @@
 ///              passed     how many newcomers passed the queue since the last grant; only if b > 0
 ///              bell[i]    what i sleeps on: it listens for alerts, it is asleep, it was rung. Only i clears it: a
 ///                         ringer may die before the system call that wakes i, so the next one must make it again
+///              woken      the seq of the last operation for which the wake-up has been given: others need not
 ///              alive(i)   a lock that i holds and the kernel releases when i dies; once it is false for a passage it
 ///                         stays false for that passage
 /// Invariants   G1  Every change of the abstract state (who is inside, who waits in what order, k) is one change of W.
@@ -90,9 +91,10 @@
 ///   members()       all member numbers in use are below this; it only grows
 ///   alive(i)        the kernel's word on it
 ///   grantable(i)    false only if i is dead; may say true for a dead member (it will be healed later)
-///   wake(i, w)      rings i's bell if i is asleep, once for each process and w (not one step: the bell, then the
-///                   kernel)
-///   alert(i)        rings i's bell if i listens or is asleep in wait() (the same)
+///   woken() set_woken(seq)   the variable
+///   is_asleep(i)    what i's bell says
+///   ring(i)         rings i's bell, and wakes i if it was asleep (not one step: the bell, then the kernel)
+///   alert(i)        rings i's bell if i listens or is asleep in wait()
 ///   listen(i)       i is about to check: an alert from here on keeps it from sleeping
 ///   fall_asleep(i)  false if i was rung since it listens
 ///   sleep(i, set)   until i is rung, or a process of the set dies; false if i is to give up
@@ -248,7 +250,7 @@ class protocol {
   [[gnu::hot]] void hand_over(word left) {
     if (left.closed() || !may_pass(left)) return advance();
     const unsigned head = c.queue().before();
-    if (head < c.members()) c.wake(head, left);
+    if (head < c.members()) wake(head, left);
   }
 
   /// Completes the passage of member i if it is dead. True if there was something to complete.
@@ -412,7 +414,15 @@ class protocol {
       if (c.word() != w) return;  // `before` may belong to a later operation
       c.cas_state(i, before, after);
     }
-    if (w.operation() == op::grant || w.operation() == op::abandon) c.wake(i, w);  // who applied it may be dead
+    if (w.operation() == op::grant || w.operation() == op::abandon) wake(i, w);  // who applied it may be dead
+  }
+
+  /// Wakes the subject of operation `w`, unless somebody has done so, and lived long enough to say it.
+  [[gnu::hot]] void wake(unsigned i, word w) {
+    if (!c.is_asleep(i) || c.woken() == w.seq()) return;
+    c.live(18, i, w.bits);
+    c.ring(i);
+    c.set_woken(w.seq());
   }
 
   /// Member i enters. False if W is no longer `w`.

@@ -185,7 +185,8 @@ class machine_cells {
                 return Var<slot_owner>(memory, {.name = "slot", .instance = static_cast<int>(j)}, slot_owner{});
               }),
         passed(memory, {.name = "passed"}, overtaken{}),
-        calls(memory, {.name = "C"}, call_count{}) {}
+        calls(memory, {.name = "C"}, call_count{}),
+        woken(memory, {.name = "woken"}, 0) {}
 
   const unsigned overtakings;  ///< b
   const unsigned calls_most;   ///< T
@@ -198,6 +199,7 @@ class machine_cells {
   fixed_array<Var<slot_owner>> slots;
   Var<overtaken> passed;
   Var<call_count> calls;
+  Var<std::uint32_t> woken;
 };
 
 /// What the protocol runs on: the cells as one process reaches them. `Context` is what the caller needs after an
@@ -267,9 +269,11 @@ class cells_of {
   void watch(process_mask& set, unsigned i) {
     set.add(kernel_step("watch", unchanged, [i](kernel_part all) { return all.holder(i); }));
   }
-  void wake(unsigned i, gates::word) {
-    if (kernel_step("asleep", unchanged, [i](kernel_part all) { return all.bell_of(i).asleep; })) ring(i);
+  bool is_asleep(unsigned i) {
+    return kernel_step("asleep", unchanged, [i](kernel_part all) { return all.bell_of(i).asleep; });
   }
+  std::uint32_t woken() { return s_.woken.read(p_["woken"]); }
+  void set_woken(std::uint32_t seq) { s_.woken.write(p_["woken:="], seq); }
   void alert(unsigned i) {
     if (kernel_step("listens", unchanged, [i](kernel_part all) { return all.bell_of(i).listens; })) ring(i);
   }

@@ -49,8 +49,7 @@ TEST(hostile_values, operations_that_go_round_for_ever_end) {
         membership mine;
         if (core.open("gate", 0, here) || core.join("victim", mine)) _exit(1);
         cells_too_late cells;
-        std::atomic<std::uint64_t> last_woken{0};
-        cells.bind(core.file(), last_woken);
+        cells.bind(core.file());
         protocol<cells_too_late> late(cells);
         word became;
         int ended = 0;

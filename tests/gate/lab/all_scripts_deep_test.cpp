@@ -27,6 +27,7 @@ struct set {
             .among = kgate::lab::acts(letters)};
   }
   std::uint64_t memory_max() const { return std::uint64_t{to_the_end ? 7U : 2U} << 30; }
+  friend std::ostream& operator<<(std::ostream& out, const set& s) { return out << s.letters; }
 };
 
 class all_scripts : public testing::TestWithParam<set> {};

@@ -9,6 +9,7 @@
 #include "mutants/silent_abandon.hpp"
 #include "mutants/silent_grant.hpp"
 #include "mutants/silent_resizer.hpp"
+#include "mutants/woken_too_soon.hpp"
 
 namespace kgate::lab {
 namespace {
@@ -46,6 +47,10 @@ void only_the_mutant_fails(const scene& what) {
 /// One behind the waiter grants it when it gives up, and dies before it rings; the leaver finds the grant applied.
 TEST(gate_directed, only_the_one_that_applied_a_grant_wakes) {
   only_the_mutant_fails<detail::gates::only_winner_wakes::protocol>({"bbq", 3});
+}
+/// The same, and it has said that it has.
+TEST(gate_directed, one_that_says_too_soon_that_it_has_woken) {
+  only_the_mutant_fails<detail::gates::woken_too_soon::protocol>({"bbq", 3});
 }
 /// The one in the middle gives up just before the last one listens, and the holder dies.
 TEST(gate_directed, an_alert_before_it_listens_is_lost) {

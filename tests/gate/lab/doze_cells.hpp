@@ -45,7 +45,7 @@ class dozing_cells : public detail::gates::cells_of<checker_machine, Context> {
       return true;
     }
     return base::kernel_step(
-        "time over", [i](kernel_part all) { return all.with(i, woken(all, i)); },
+        "time over", [i](kernel_part all) { return all.with(i, awakened(all, i)); },
         [i](kernel_part all) { return !all.bell_of(i).sleeps; });
   }
   doze_end doze_until_one_ends(detail::gates::process_mask watched) {
@@ -75,7 +75,7 @@ class dozing_cells : public detail::gates::cells_of<checker_machine, Context> {
     b.sleeps = !b.rung;
     return b;
   }
-  static bell woken(kernel_part all, unsigned i) {
+  static bell awakened(kernel_part all, unsigned i) {
     bell b = all.bell_of(i);
     b.sleeps = false;
     return b;

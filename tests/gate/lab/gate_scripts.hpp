@@ -99,11 +99,11 @@ class ending_cells : public dozing_cells<script_position> {
   struct ended {};
 
   ending_cells(detail::gates::machine_cells<checker_machine>& gate, Process& p, const script_position& at)
-      : base(gate, p, at), gate_(gate), p_(p), act_(static_cast<gate_act>(at.act)) {}
+      : base(gate, p, at), gate_(gate), p_(p), act_(static_cast<gate_act>(at.act)), number_(at.number) {}
 
-  void wake(unsigned i, detail::gates::word w) {
-    if (act_ == gate_act::give_up_end && w.operation() == detail::gates::op::grant) end();
-    base::wake(i, w);
+  void ring(unsigned i) {
+    if (act_ == gate_act::give_up_end && i != number_) end();
+    base::ring(i);
   }
   bool cas_word(detail::gates::word expected, detail::gates::word desired) {
     const bool done = base::cas_word(expected, desired);
@@ -126,6 +126,7 @@ class ending_cells : public dozing_cells<script_position> {
   detail::gates::machine_cells<checker_machine>& gate_;
   Process& p_;
   gate_act act_;
+  unsigned number_;
 };
 
 template <template <class> class Protocol, template <class> class ShortPath = detail::gates::short_path,
