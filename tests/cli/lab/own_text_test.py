@@ -159,6 +159,27 @@ class OwnText(LabTest):
         result = self.lab_json(UNDECIDED, "check", "rounds.hpp", "-N", 3, "-k", 2, "--property", "k-exclusion")
         self.assertIn("the text forgets what it uses", result["properties"][0]["why"])
 
+    def test_what_no_run_shows_is_refused(self):
+        """State and answers that the checker cannot see, and what runs before there is a text."""
+        read, include = 'const int seen = free_.read(p["2"]);', "#include <string>"
+        headers = include + "\n#include <chrono>\n#include <cstdlib>\n#include <ctime>"
+        for name, wrong, said in (
+                ("locals.hpp", "static thread_local int n = 0; if (++n > 1000000) return;", "locals.hpp has thread-local variables: "),
+                ("chance.hpp", "if (std::rand() == 7) return;", "chance.hpp calls rand: "),
+                ("late.hpp", "if (std::clock() == 7) return;", "late.hpp calls clock: "),
+                ("now.hpp", "if (std::chrono::steady_clock::now().time_since_epoch().count() == 7) return;", "calls std::chrono::steady_clock::now: "),
+                ("heap.hpp", "static int* n = static_cast<int*>(std::malloc(4)); if (++*n > 1000000) return;", "heap.hpp calls malloc: ")):
+            self.new(name, include=(include, headers), wrong=(read, read + " " + wrong))
+            self.assertIn(said, self.complaint("check", name, *SMALL))
+        begin = "inline int made = [] { %s return 1; }();\n"
+        for name, wrong, code, said in (
+                ("endless.hpp", "for (volatile bool on = true; on;) { }", UNDECIDED, "the text's static initialisation loops for ever"),
+                ("gone.hpp", "std::exit(0);", USAGE, "the text ends the program, in its static initialisation: nothing is decided"),
+                ("broken.hpp", "std::abort();", UNDECIDED, "the text crashes, in its static initialisation: nothing is decided")):
+            self.new(name, include=(include, headers), wrong=("template <class M>", begin % wrong + "template <class M>"))
+            done = self.run_lab("check", name, *SMALL)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (code, "", f"kgate-lab: {said}\n"))
+
     def test_what_ends_a_run_is_not_caught(self):
         self.new(wrong=('free_.fetch_add(p["4"], 1);', 'try {\n      free_.fetch_add(p["4"], 1);\n    } catch (...) {\n    }'))
         result = self.lab_json(UNDECIDED, "check", "mine.hpp", *SMALL)

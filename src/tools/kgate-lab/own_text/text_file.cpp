@@ -4,10 +4,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <link.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +18,7 @@
 #include "lab/models/models.hpp"
 #include "lab/models/text_plugin.hpp"
 #include "tools/kgate-lab/exit_code.hpp"
+#include "tools/kgate-lab/own_text/loaded_library.hpp"
 #include "tools/kgate-lab/own_text/unit.hpp"
 
 namespace kgate::tool {
@@ -115,29 +114,17 @@ const lab::text_plugin& compile(const text_name& name, const std::string& class_
   return *make();
 }
 
-/// The static variables of the library that the plugin is in.
-std::vector<std::string_view> static_memory(const lab::text_plugin& plugin) {
-  struct search {
-    std::uintptr_t inside;
-    std::vector<std::string_view> found;
-  } all{reinterpret_cast<std::uintptr_t>(&plugin), {}};
-  dl_iterate_phdr(
-      [](dl_phdr_info* library, std::size_t, void* into) {
-        auto& wanted = *static_cast<search*>(into);
-        std::vector<std::string_view> writable;
-        bool here = false;
-        for (int i = 0; i < library->dlpi_phnum; ++i) {
-          const auto& part = library->dlpi_phdr[i];
-          if (part.p_type != PT_LOAD || (part.p_flags & PF_W) == 0) continue;
-          const std::uintptr_t begin = library->dlpi_addr + part.p_vaddr;
-          here = here || (begin <= wanted.inside && wanted.inside < begin + part.p_memsz);
-          writable.emplace_back(reinterpret_cast<const char*>(begin), part.p_memsz);
-        }
-        if (here) wanted.found = writable;
-        return here ? 1 : 0;
-      },
-      &all);
-  return all.found;
+/// What could be kept or learnt outside the variables, and what of it no run could be seen to use, is refused.
+std::vector<std::string_view> static_memory(const lab::text_plugin& plugin, const std::string& file) {
+  loaded_library library = library_of(&plugin);
+  if (library.thread_locals)
+    throw usage_error(fmt::format(
+        "{} has thread-local variables: what processes share must be an M::Var, what they keep must be in Private",
+        file));
+  if (!library.impure_calls.empty())
+    throw usage_error(fmt::format("{} calls {}: a text may depend on nothing but what it observes", file,
+                                  fmt::join(library.impure_calls, ", ")));
+  return std::move(library.statics);
 }
 
 /// "k-exclusion, k-fcfs" as the catalogue keeps it.
@@ -198,11 +185,12 @@ catalog::choice load_text_file(const std::string& id) {
   row.symmetric = plugin.symmetric ? catalog::symmetry::full : catalog::symmetry::none;
   row.bounded_variables = !plugin.unbounded_variables;
   row.needs = plugin.safe_registers ? catalog::registers::safe : catalog::registers::atomic;
-  lab::add_algorithm(row, [make = plugin.make, statics = static_memory(plugin)](int N, int k, lab::register_kind r) {
-    auto made = make(N, k, r);
-    made->statics = statics;
-    return made;
-  });
+  lab::add_algorithm(
+      row, [make = plugin.make, statics = static_memory(plugin, name.file)](int N, int k, lab::register_kind r) {
+        auto made = make(N, k, r);
+        made->statics = statics;
+        return made;
+      });
   return {&loaded_texts().emplace(id, std::move(loaded)).first->second->row, name.with_names};
 }
 

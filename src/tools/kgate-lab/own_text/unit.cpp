@@ -4,12 +4,17 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <fstream>
 #include <stdexcept>
 #include <string_view>
 
+#include "lab/checker/model/run_monitor.hpp"
+#include "tools/kgate-lab/crash_guard.hpp"
 #include "tools/kgate-lab/embedded_sources.hpp"
 #include "tools/kgate-lab/exit_code.hpp"
+#include "tools/kgate-lab/interrupt.hpp"
+#include "tools/kgate-lab/supervisor.hpp"
 
 namespace kgate::tool {
 
@@ -22,6 +27,18 @@ void write(const fs::path& path, std::string_view text) {
   std::ofstream file(path);
   file << text;
   if (!file.flush()) throw std::runtime_error(fmt::format("cannot write {}", path.string()));
+}
+
+/// Static variables are initialised here, and that may do anything, too.
+void* load_watched(const fs::path& object) {
+  lab::run_monitor monitor;
+  const lab::endless_run_watch watch(monitor, {.hurry = &catch_interrupts()}, [](const std::string& what) {
+    std::fputs(("kgate-lab: " + what + "\n").c_str(), stderr);
+    end_at_once(exit_code::undecided);
+  });
+  const crash_guard guard(monitor);
+  const lab::monitored_part runs(monitor, "static initialisation");
+  return dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
 }  // namespace
@@ -38,7 +55,7 @@ loaded_unit load_unit(const std::string& text, const std::vector<fs::path>& incl
   if (!unit.made.found)
     throw usage_error("an algorithm in a file needs a C++20 compiler: install g++ or clang++, or set CXX");
   if (!unit.made.succeeded) return unit;
-  unit.library = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
+  unit.library = load_watched(object);
   if (unit.library == nullptr) throw std::runtime_error(fmt::format("cannot load what was compiled: {}", dlerror()));
   return unit;
 }
