@@ -37,8 +37,8 @@ using clock_type = std::chrono::steady_clock;
 
 void sleep_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-/// So many threads, each with its own `prepare()`d passage, for so long: how many passages a second. What is thrown ends
-/// the program: a rate of fewer than all would be another measurement.
+/// So many threads, each with its own `prepare()`d passage, for so long: how many passages a second. What is thrown
+/// ends the program: a rate of fewer than all would be another measurement.
 double rate(int threads, double seconds, const std::function<std::function<bool(std::stop_token)>()>& prepare) {
   std::stop_source over;
   std::atomic<bool> go{false};
