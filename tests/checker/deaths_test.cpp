@@ -2,6 +2,7 @@
 /// Free choices, deaths that others can find out about, and invariants beside a text: counted by hand on toys.
 #include <gtest/gtest.h>
 
+#include "lab/checker/model/walker.hpp"
 #include "lab/checker/properties/check.hpp"
 #include "lab/checker/trace/trace.hpp"
 
@@ -21,6 +22,35 @@ struct chooser {
   }
   M::Choice three;
   M::Var<int> X;
+};
+
+/// One step that ends in any of three ways.
+struct three_ways {
+  explicit three_ways(M::Memory& memory) : X(memory, {.name = "X"}, 0) { X.allow_ways(3); }
+  void passage(M::Process& p) {
+    p.begin_entry();
+    X.rmw_choosing(
+        p["1"], 3, [](int old, int way) { return 10 * old + way + 1; }, [](int, int way) { return way; });
+    p.enter_critical(-1);
+    p.end_section();
+  }
+  M::Var<int> X;
+};
+
+/// Waits for X, which it has set or not, or has an accident instead.
+struct accident {
+  explicit accident(M::Memory& memory) : X(memory, {.name = "X"}, 0) { X.allow_ways(2); }
+  void passage(M::Process& p) {
+    p.begin_entry();
+    X.write(p["0"], sets ? 1 : 0);
+    X.await_choosing(
+        p["1"], 2, [](int old) { return old != 0; }, [](int old, int way) { return way == 0 ? old : 2; },
+        [](int, int way) { return way; });
+    p.enter_critical(-1);
+    p.end_section();
+  }
+  M::Var<int> X;
+  bool sets = true;
 };
 
 /// Takes a lock and gives it back; whoever waits sees when its holder has died (9) and goes on.
@@ -68,6 +98,57 @@ TEST(Choices, EveryOneIsTakenInSomeRun) {
   // The start; three after the choice; three after the write; three after the step that ends the passage.
   EXPECT_EQ(judge(p, 1, {"k-exclusion"}).states, 10U);
   EXPECT_EQ(p.variable(1).values.size(), 3U);
+}
+
+TEST(Ways, EveryOneIsTakenInSomeRunAndInOneStep) {
+  three_ways* toy = nullptr;
+  program p(make(toy), 1, 1, once(0));
+  // The start; three after the step; three after the one that ends the passage.
+  EXPECT_EQ(judge(p, 1, {"k-exclusion"}).states, 7U);
+  EXPECT_EQ(p.variable(0).values.size(), 4U);
+  program both(make(toy), 2, 1, once(0));
+  EXPECT_EQ(judge(both, 2, {"bounded-exit"}).properties.at(0).is, verdict::holds);
+  EXPECT_EQ(both.variable(0).values.size(), 1U + 3U + 9U);
+  walker w(both);
+  EXPECT_EQ(w.choices(1), 3);
+  EXPECT_EQ(w.step(1, 2).written, "3");
+  EXPECT_EQ(w.step(0, 1).written, "32");
+}
+
+TEST(Ways, ASymmetricSearchTakesThemToo) {
+  three_ways* toy = nullptr;
+  program p(make(toy), 2, 2, once(0)), q(make(toy), 2, 2, once(0));
+  check_request request;
+  request.of = {"toy", 2, 2, 1, {}};
+  request.properties = {"k-exclusion", "starvation-free"};
+  request.crashes = 0;
+  const check_result all = check(p, request);
+  request.symmetry = true;
+  const check_result reduced = check(q, request);
+  EXPECT_LT(reduced.states, all.states);
+  EXPECT_EQ(reduced.orbit_states, all.states);
+  for (const property_result& one : reduced.properties) EXPECT_EQ(one.is, verdict::holds) << one.name << one.why;
+}
+
+TEST(Ways, NobodyOwesAnAccident) {
+  for (const bool sets : {true, false}) {
+    accident* toy = nullptr;
+    auto m = make(toy);
+    toy->sets = sets;
+    program p(std::move(m), 1, 1, once(0));
+    const check_result result = judge(p, 1, {"deadlock-free", "starvation-free"});
+    for (const property_result& one : result.properties) {
+      EXPECT_EQ(one.is, sets ? verdict::holds : verdict::violated) << one.name;
+      if (one.counterexample) {
+        EXPECT_EQ(validate(*one.counterexample, p), "");
+      }
+    }
+    EXPECT_EQ(p.variable(0).values.size(), sets ? 3U : 2U);
+    walker w(p);
+    w.step(0);
+    EXPECT_EQ(w.can_move(0), sets);
+    EXPECT_TRUE(w.can_move(0, 1));
+  }
 }
 
 TEST(Deaths, AreStepsOfTheirOwn) {

@@ -149,13 +149,13 @@ class recipe {
   /// lacks is watched; not its own node: watch_own().
   step advance(int least, int most) {
     if (at_.head != 0) return try_grant(least, most);
+    at_.ahead = waiter{};
     c.live(1, at_, most);
     const auto queue = c.queue();
     if (queue.is == answer::unknown && c.reconnect()) return {};
     if (queue.is == answer::no_node) return ended(outcome::removed);
     if (queue.is != answer::ok) return ended(outcome::lost);
     bool present = false, head = true;
-    at_.ahead = waiter{};
     for (const waiter& other : queue.value) {
       if (other == at_.me) present = true;
       if (!precedes(other, at_.me)) continue;

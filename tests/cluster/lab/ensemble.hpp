@@ -71,7 +71,18 @@ struct reply {
   std::uint32_t value = 0;
 };
 
-enum class broken : std::uint8_t { nothing, passed, beyond_k, herd, full, not_below_k, while_paused, refused, local };
+enum class broken : std::uint8_t {
+  nothing,
+  passed,
+  beyond_k,
+  herd,
+  full,
+  not_below_k,
+  while_paused,
+  refused,
+  local,
+  unprepared
+};
 
 struct ensemble {
   std::uint8_t k = 1;
@@ -85,6 +96,12 @@ struct ensemble {
   std::uint8_t queue_watchers = 0;  ///< of any change of the queue
   std::uint8_t dead_sessions = 0;   ///< of lessors (hosts.hpp): not ended yet
   std::uint8_t fired = 0;
+  /// 1: each request has a listener of its own, as those of cluster_gate have: no watch outlives its request. Of what
+  /// is told to whom only what matters is kept then: events that come to a session between a reading that forgets
+  /// earlier ones and the wait that sees them (C5; a wait outside of that is `unprepared`), and tokens that tell
+  /// requests apart without counting them. 0: one listener for all requests of a session, as a lessor has it.
+  std::uint8_t own_listeners = 0;
+  std::uint8_t attentive = 0;  ///< sessions that have forgotten earlier events and not seen any since
   std::array<std::uint8_t, sessions_max> granted{};  ///< by session: the waiter whose watch fired by its grant, or 0
   std::uint8_t dismissed = 0;  ///< sessions whose waiter another one removed and that have not looked since
   std::array<waiter_node, waiters_max> queue{};  ///< in the order of creation
@@ -133,7 +150,15 @@ struct ensemble {
   void forget(unsigned session) {
     fired &= static_cast<std::uint8_t>(~bit(session));
     granted[session] = 0;
+    if (own_listeners != 0) attentive |= bit(session);
   }
+  /// The session has seen its events.
+  void see_events(unsigned session) {
+    if (own_listeners == 0) return;
+    forget(session);
+    attentive &= static_cast<std::uint8_t>(~bit(session));
+  }
+  bool may_wait(unsigned session) const { return own_listeners == 0 || (attentive & bit(session)) != 0; }
   static constexpr std::uint8_t packed(short_sequence sequence) {
     return static_cast<std::uint8_t>(sequence.value + 9);
   }
@@ -166,17 +191,17 @@ struct ensemble {
     }
   }
 
+  /// What the session asked for, its answer lost.
+  void carry_out(unsigned session) {
+    const write_request w = pending[session];
+    pending[session] = {};
+    commit(session, w);
+  }
+
   /// All nodes and watches of the session go, and so does what it has asked for.
   void expire(unsigned session) {
-    forget(session);
     dismissed &= static_cast<std::uint8_t>(~bit(session));
-    slot_watchers &= static_cast<std::uint8_t>(~bit(session));
-    size_watchers &= static_cast<std::uint8_t>(~bit(session));
-    queue_watchers &= static_cast<std::uint8_t>(~bit(session));
-    for (waiter_node& w : queue) {
-      w.watchers &= static_cast<std::uint8_t>(~bit(session));
-      w.former_watchers &= static_cast<std::uint8_t>(~bit(session));
-    }
+    unwatch(session);
     pending[session] = {};
     for (unsigned i = waiting(); i-- > 0;)
       if (queue[i].request.session == session) erase(i);
@@ -188,9 +213,24 @@ struct ensemble {
   }
 
  private:
+  std::uint8_t told(std::uint8_t watchers) const {
+    return own_listeners != 0 ? static_cast<std::uint8_t>(watchers & attentive) : watchers;
+  }
   void fire(std::uint8_t& watchers) {
-    fired |= watchers;
+    fired |= told(watchers);
     watchers = 0;
+  }
+  /// Events and watches of the session go.
+  void unwatch(unsigned session) {
+    forget(session);
+    see_events(session);
+    slot_watchers &= static_cast<std::uint8_t>(~bit(session));
+    size_watchers &= static_cast<std::uint8_t>(~bit(session));
+    queue_watchers &= static_cast<std::uint8_t>(~bit(session));
+    for (waiter_node& w : queue) {
+      w.watchers &= static_cast<std::uint8_t>(~bit(session));
+      w.former_watchers &= static_cast<std::uint8_t>(~bit(session));
+    }
   }
   void erase(unsigned position) {
     fire(queue[position].watchers);
@@ -212,6 +252,7 @@ struct ensemble {
       breaks(broken::full);
       return {};
     }
+    if (own_listeners != 0) unwatch(session);
     for (waiter_node& w : queue)
       if ((w.watchers & bit(session)) != 0) {
         w.watchers &= static_cast<std::uint8_t>(~bit(session));
@@ -229,10 +270,10 @@ struct ensemble {
       if ((w.slots >> i & 1) != 0 && slots[i].request.session != no_session) return {answer::exists};
     if (position == waiters_max) return {answer::no_node};
     if (position != 0) breaks(broken::passed);
-    ++grants;
+    const std::uint8_t fence = own_listeners != 0 ? static_cast<std::uint8_t>(1 + 2 * session + w.number) : ++grants;
     for (unsigned i = 0; i < slots_max; ++i)
       if ((w.slots >> i & 1) != 0) {
-        slots[i] = {{static_cast<std::uint8_t>(session), w.number}, grants};
+        slots[i] = {{static_cast<std::uint8_t>(session), w.number}, fence};
         if (i >= k) breaks(broken::not_below_k);
       }
     if (held() > k) breaks(broken::beyond_k);
@@ -240,14 +281,17 @@ struct ensemble {
     if (wakes_many(queue[position].watchers & static_cast<std::uint8_t>(~bit(session)))) breaks(broken::herd);
     fire(slot_watchers);
     for (unsigned s = 0; s < sessions_max; ++s)
-      if (((queue[position].watchers | queue[position].former_watchers) & bit(s)) != 0) granted[s] = packed(w.sequence);
+      if ((told(static_cast<std::uint8_t>(queue[position].watchers | queue[position].former_watchers)) & bit(s)) != 0)
+        granted[s] = packed(w.sequence);
     erase(position);
-    return {answer::ok, grants};
+    if (own_listeners != 0) unwatch(session);
+    return {answer::ok, fence};
   }
   reply remove_waiter(unsigned session, short_sequence sequence) {
     const unsigned position = position_of(sequence);
     if (position == waiters_max) return {answer::no_node};
     if (queue[position].request.session != session) dismissed |= bit(queue[position].request.session);
+    if (queue[position].request.session == session && own_listeners != 0) unwatch(session);
     erase(position);
     return {};
   }

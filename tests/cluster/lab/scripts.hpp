@@ -36,6 +36,7 @@ struct cluster_scripts {
   int faulty = 3;    ///< how many clients lose answers and sessions; which ones does not matter, for all are alike
   std::vector<cluster_act> among{cluster_act::enter};
   std::vector<std::vector<cluster_act>> fixed{};  ///< what each client does instead, one after the other
+  bool own_listeners = false;  ///< of each request, as at a cluster_gate; else of each session (ensemble.hpp)
 };
 
 /// What a client has inside, shown to the invariant as its name.
@@ -54,7 +55,8 @@ class scripted_clients {
 
   scripted_clients(checker_machine::Memory& memory, const cluster_scripts& what)
       : what_(what),
-        world_(memory, ensemble{.k = static_cast<std::uint8_t>(what.k)}),
+        world_(memory, ensemble{.k = static_cast<std::uint8_t>(what.k),
+                                .own_listeners = static_cast<std::uint8_t>(what.own_listeners)}),
         next_act_(memory, "next", static_cast<int>(what.among.size())) {}
 
   void perform(Process& p) const {
@@ -152,6 +154,8 @@ inline std::string judge(const cluster_scripts& what, const state_view& s) {
       return "a slot was granted while the gate was paused";
     case broken::refused:
       return "a request was refused that is not heavier than the gate";
+    case broken::unprepared:
+      return "a client waits that has not looked since it was told of a change";
     case broken::local:
     case broken::nothing:
       break;

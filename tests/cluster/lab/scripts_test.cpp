@@ -48,9 +48,22 @@ TEST(cluster_scripts, n2_pauses_with_a_loss_each) {
 TEST(cluster_scripts, n3_a_pause_while_others_wait) {
   holds({.clients = 3, .k = 1, .acts = 1, .among = {act::enter, act::pause}});
 }
-TEST(cluster_scripts, n3_k1_two_passages) { holds({.clients = 3, .k = 1, .acts = 2, .deaths = 1}); }
+TEST(cluster_scripts, n3_k1_two_passages) {
+  holds({.clients = 3, .k = 1, .acts = 2, .deaths = 1, .own_listeners = true}, 84'936);
+}
+TEST(cluster_scripts, n3_k2_two_passages) {
+  holds({.clients = 3, .k = 2, .acts = 2, .deaths = 1, .own_listeners = true}, 84'924);
+}
 TEST(cluster_scripts, n3_k1_one_passage_a_loss_and_an_expiry_each_and_a_death) {
   holds({.clients = 3, .k = 1, .acts = 1, .losses = 1, .expiries = 1, .deaths = 1});
+}
+TEST(cluster_scripts, n3_k2_one_passage_a_loss_and_an_expiry_each_and_a_death) {
+  holds({.clients = 3, .k = 2, .acts = 1, .losses = 1, .expiries = 1, .deaths = 1, .own_listeners = true});
+}
+/// Listeners of requests and listeners of sessions: what holds with one holds with the other.
+TEST(cluster_scripts, n2_two_passages_with_a_listener_for_each_request) {
+  for (const int k : {1, 2})
+    holds({.clients = 2, .k = k, .acts = 2, .losses = 1, .expiries = 1, .deaths = 1, .own_listeners = true});
 }
 
 }  // namespace

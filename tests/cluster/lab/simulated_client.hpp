@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include "cluster/lab/ensemble.hpp"
@@ -29,10 +30,12 @@ struct script_position {
 template <class World>
 struct simulated_world {
   simulated_world(checker_machine::Memory& memory, const World& initial)
-      : E(memory, {.name = "E"}, initial), one_of_two(memory, "fate", 2), one_of_three(memory, "fate", 3) {}
+      : E(memory, {.name = "E"}, initial), one_of_two(memory, "fate", 2) {
+    E.allow_ways(4);
+  }
 
   checker_machine::Var<World> E;
-  checker_machine::Choice one_of_two, one_of_three;
+  checker_machine::Choice one_of_two;
 };
 
 template <class World>
@@ -181,30 +184,80 @@ class simulated_client {
   bool reconnect() const { return true; }
   /// A while is over at any moment.
   detail::cluster::event wait(bool briefly) {
-    carry_out_pending(false);
     if (gives_up_) return detail::cluster::event::given_up;
-    if (at_.expiries > 0 && world_.one_of_two.read(p_["fate"]) == 1) {
-      expire();
-      return detail::cluster::event::expired;
+    if constexpr (!std::is_same_v<World, ensemble>) {
+      if (!briefly) await_something([](const World&) { return false; });
+      briefly = true;
     }
-    if (!briefly) await_something([](const World&) { return false; });
-    const std::uint32_t seen = world_.E.rmw_seeing(
-        p_["events"], [](World e) { return e; },
-        [me = session()](const World& e) {
-          return static_cast<std::uint32_t>(e.granted[me]) << 1 | (e.fired >> me & 1U);
-        });
-    if ((seen & 1U) == 0) return detail::cluster::event::elapsed;
-    granted_ = short_sequence::wrapped(static_cast<int>(seen >> 1) - 9);
-    return seen >> 1 != 0 ? detail::cluster::event::granted : detail::cluster::event::changed;
+    constexpr std::uint32_t late = 1U << 16, expired = 1U << 17;
+    for (;;) {
+      const fates possible = fates_of(false);
+      const std::uint32_t seen = world_.E.await_choosing(
+          p_["wait"], possible.count,
+          [me = session(), briefly](const World& e) { return briefly || (e.fired >> me & 1) != 0 || !e.may_wait(me); },
+          [me = session(), possible](World e, int way) {
+            if (possible.all[static_cast<std::size_t>(way)] == fate::expires) e.expire(me);
+            if (possible.all[static_cast<std::size_t>(way)] == fate::late) e.carry_out(me);
+            if (possible.all[static_cast<std::size_t>(way)] != fate::answered) return e;
+            if (!e.may_wait(me)) e.breaks(broken::unprepared);
+            if ((e.fired >> me & 1) != 0) e.see_events(me);
+            return e;
+          },
+          [me = session(), possible](const World& e, int way) {
+            if (possible.all[static_cast<std::size_t>(way)] == fate::expires) return expired;
+            if (possible.all[static_cast<std::size_t>(way)] == fate::late) return late;
+            return static_cast<std::uint32_t>(e.granted[me]) << 1 | (e.fired >> me & 1U);
+          });
+      if (seen == late) {
+        at_.pending = 0;
+        live_again();
+        continue;
+      }
+      if (seen == expired) {
+        at_.expiries = at_.pending = 0;
+        return detail::cluster::event::expired;
+      }
+      if ((seen & 1U) == 0) return detail::cluster::event::elapsed;
+      granted_ = short_sequence::wrapped(static_cast<int>(seen >> 1) - 9);
+      return seen >> 1 != 0 ? detail::cluster::event::granted : detail::cluster::event::changed;
+    }
   }
   short_sequence granted() const { return granted_; }
   template <class... T>
   void live(int point, const T&... values) {
-    p_.live(point, values..., at_);
+    lives_ = to_bytes(point);
+    ((lives_ += to_bytes(values)), ...);
+    live_again();
   }
 
  protected:
-  enum class fate : std::uint8_t { answered, lost, expires };
+  /// What becomes of a request: answered; lost, the answer; expires, the session; late: nothing yet, and an earlier
+  /// request whose answer was lost is carried out.
+  enum class fate : std::uint8_t { answered, lost, expires, late };
+  struct fates {
+    std::array<fate, 4> all{};
+    int count = 0;
+  };
+  static constexpr std::uint32_t reply_late = 6;  // beside the numbers of answers
+  static_assert(static_cast<std::uint32_t>(answer::expired) < reply_late);
+
+  /// One step with its fate: who chooses first and makes the request later does nothing that others could see between.
+  fates fates_of(bool has_answer) const {
+    fates out;
+    const auto add = [&](fate one) { out.all[static_cast<std::size_t>(out.count++)] = one; };
+    add(fate::answered);
+    if (has_answer && at_.losses > 0) add(fate::lost);
+    if (at_.expiries > 0) add(fate::expires);
+    if (at_.pending != 0) add(fate::late);
+    return out;
+  }
+  /// What still matters, where the recipe said so last; the position may have changed since.
+  void live_again() {
+    if (lives_.empty()) return;
+    live_value all(0);
+    all.bytes = lives_ + to_bytes(at_);
+    p_.live(all);
+  }
 
   /// Of the request: the name of the last but one is free again.
   std::uint8_t number() const { return at_.acts & 1U; }
@@ -242,12 +295,6 @@ class simulated_client {
     p_.observed(static_cast<std::uint32_t>(seen));
     return seen == 2 ? detail::cluster::event::changed : detail::cluster::event::local;
   }
-  fate draw() {
-    if (at_.losses > 0 && at_.expiries > 0) return static_cast<fate>(world_.one_of_three.read(p_["fate"]));
-    if (at_.losses > 0) return world_.one_of_two.read(p_["fate"]) == 1 ? fate::lost : fate::answered;
-    if (at_.expiries > 0) return world_.one_of_two.read(p_["fate"]) == 1 ? fate::expires : fate::answered;
-    return fate::answered;
-  }
   /// The session goes, and the client opens another one when it goes on. Nobody can tell a client that has not learnt
   /// of it yet from a slow one.
   void expire() {
@@ -279,36 +326,54 @@ class simulated_client {
   }
   template <class F>
   reply request_step(const char* label, bool orders, F&& f, const write_request& sent) {
-    carry_out_pending(orders);
-    const fate now = draw();
-    if (now == fate::expires) {
-      expire();
-      return {answer::expired};
-    }
-    if (now == fate::lost) {
-      --at_.losses;
-      if (sent.kind == write_request::none) return {answer::unknown};
-      at_.pending = 1;
-      world_.E.rmw_seeing(
-          p_["lost"],
-          [me = session(), sent](World e) {
-            e.pending[me] = sent;
+    for (;;) {
+      const fates possible = fates_of(true);
+      const std::uint32_t packed = world_.E.rmw_choosing(
+          p_[label], possible.count,
+          [me = session(), f, orders, sent, possible](World e, int way) {
+            switch (possible.all[static_cast<std::size_t>(way)]) {
+              case fate::answered:
+                if (orders) e.pending[me] = {};
+                f(e);
+                break;
+              case fate::lost:
+                if (sent.kind != write_request::none) e.pending[me] = sent;
+                break;
+              case fate::expires:
+                e.expire(me);
+                break;
+              case fate::late:
+                e.carry_out(me);
+            }
             return e;
           },
-          [](const World&) { return 0; });
-      return {answer::unknown};
+          [f, possible](World e, int way) {
+            switch (possible.all[static_cast<std::size_t>(way)]) {
+              case fate::answered: {
+                const reply r = f(e);
+                return static_cast<std::uint32_t>(r.is) | r.value << 3;
+              }
+              case fate::lost:
+                return static_cast<std::uint32_t>(answer::unknown);
+              case fate::expires:
+                return static_cast<std::uint32_t>(answer::expired);
+              case fate::late:
+                break;
+            }
+            return reply_late;
+          });
+      if (packed == reply_late) {
+        at_.pending = 0;
+        live_again();
+        continue;
+      }
+      const reply r{static_cast<answer>(packed & 7), packed >> 3};
+      if (r.is == answer::unknown) --at_.losses;
+      if (r.is == answer::unknown && sent.kind != write_request::none) at_.pending = 1;
+      if (r.is != answer::unknown && orders) at_.pending = 0;
+      if (r.is == answer::expired) at_.expiries = at_.pending = 0;
+      return r;
     }
-    const auto packed = world_.E.rmw_seeing(
-        p_[label],
-        [f](World e) {
-          f(e);
-          return e;
-        },
-        [f](World e) {
-          const reply r = f(e);
-          return static_cast<std::uint32_t>(r.is) | r.value << 3;
-        });
-    return {static_cast<answer>(packed & 7), packed >> 3};
   }
   template <class F>
   reply read(const char* label, F&& f) {
@@ -324,6 +389,7 @@ class simulated_client {
   script_position& at_;
   bool gives_up_;
   short_sequence granted_{};  ///< as the last wait has told
+  std::string lives_;
 };
 
 }  // namespace kgate::lab

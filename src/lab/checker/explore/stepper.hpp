@@ -11,7 +11,8 @@
 namespace kgate::lab {
 
 /// A step of process p in a state: from local row `row`, observing `seen`. `choice` numbers the steps p has there: more
-/// than one if it reads a safe register during a write, or chooses; death_choice if it dies.
+/// than one if it reads a safe register during a write, or chooses, or the step may end in several ways; death_choice if
+/// it dies.
 struct step {
   int p;
   const local_row& row;
@@ -65,6 +66,8 @@ inline void for_each_step(tables& t, const Observer& observer, int contention, c
     if (row.domain != nullptr && value == row.unstable) [[unlikely]] {
       int choice = 0;
       for (const code any : *row.domain) observe(any, choice++);
+    } else if (row.ways > 1) [[unlikely]] {
+      for (int way = 0; way < row.ways; ++way) observe(seen_by_way(value, way), way);
     } else {
       observe(value, 0);
     }

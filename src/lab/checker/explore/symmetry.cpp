@@ -176,7 +176,7 @@ void canonical_form::require_alike(const renaming& r, int p, local_id s, local_i
   const local_state& there = source.local(r.to(p), mirrored);
   const int variable = here.variable < 0 ? -1 : r.variable[here.variable];
   if (here.op == there.op && here.label == there.label && variable == there.variable && here.where == there.where &&
-      here.waiting == there.waiting && here.name == there.name && here.done == there.done)
+      here.waiting == there.waiting && here.name == there.name && here.done == there.done && here.ways == there.ways)
     return;
   not_alike(p, here.label, r.to(p), there.label);
 }
@@ -248,12 +248,15 @@ void canonical_form::complete_automata() {
       for (const renaming* r : exchanges) {
         const auto renamed = [&](int v, code c) { return source.renamed_code(v, c, r->variable[v], r->to); };
         if (r->to(p) == p) continue;
+        std::vector<local_id> mirrored(source.locals(p), unknown);
         for (const known_step& one : all) {
           const int v = source.local(p, one.from).variable;
           const int q = r->to(p);
-          const local_id there = source.mirror(p, one.from, q, renamed);
+          if (mirrored[one.from] == unknown) mirrored[one.from] = source.mirror(p, one.from, q, renamed);
+          const local_id there = mirrored[one.from];
           const transition by_p = source.step(p, one.from, one.seen);
-          const transition by_q = source.step(q, there, v < 0 ? one.seen : renamed(v, one.seen));
+          const code seen_by_q = v < 0 ? one.seen : seen_by_way(renamed(v, value_seen(one.seen)), way_seen(one.seen));
+          const transition by_q = source.step(q, there, seen_by_q);
           const bool writes_alike =
               by_p.writes == by_q.writes && (!by_p.writes || renamed(v, by_p.written) == by_q.written);
           if (by_p.blocked != by_q.blocked || !writes_alike)

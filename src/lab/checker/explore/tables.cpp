@@ -34,13 +34,37 @@ std::string array_of(const shared_variable& v) {
 
 constexpr unsigned local_bits_max = 22;
 constexpr unsigned variable_bits_max = 22;
+static_assert(variable_bits_max <= way_shift);
+/// A variable of more bits has a table by what was observed: one by all its values would be nearly empty.
+constexpr unsigned dense_bits_max = 12;
 
 }  // namespace
+
+void step_index::add(code seen, step_entry e) {
+  std::size_t i = slot(seen);
+  while (seen_[i].load(std::memory_order_relaxed) != 0) {
+    if (seen_[i].load(std::memory_order_relaxed) == seen + 1) return;
+    i = (i + 1) & (seen_.size() - 1);
+  }
+  entries_[i] = e.bits();
+  seen_[i].store(seen + 1, std::memory_order_release);
+  ++count_;
+}
+
+std::unique_ptr<step_index> step_index::larger() const {
+  auto out = std::make_unique<step_index>(bits_ + 1);
+  for (std::size_t i = 0; i < seen_.size(); ++i)
+    if (const std::uint32_t at = seen_[i].load(std::memory_order_relaxed); at != 0)
+      out->add(at - 1, step_entry::of(entries_[i]));
+  return out;
+}
 
 tables::tables(program& p, const widths& w) : program_(p), needed_(w), widths_(with_slack(w)), layout_(widths_) {
   if (layout_.words > state_words_max)
     throw std::length_error("a state needs more than " + std::to_string(state_words_max * 8) + " bytes");
-  for (int v = 0; v < program_.variables(); ++v) steps_max_ = std::max(steps_max_, program_.variable(v).domain.size());
+  for (int v = 0; v < program_.variables(); ++v)
+    steps_max_ = std::max(
+        {steps_max_, program_.variable(v).domain.size(), static_cast<std::size_t>(program_.variable(v).ways_max)});
   for (int i = 0; i < program_.N(); ++i) {
     rows_.emplace_back(new local_row[std::size_t{1} << widths_.local[i]]);
     bytes_ += sizeof(local_row) << widths_.local[i];
@@ -116,14 +140,16 @@ void tables::initial_state(std::uint64_t* words) const { std::fill_n(words, layo
 
 void tables::add_row(int p, local_id s) {
   local_row& r = rows_[p][s];
-  if (r.steps != nullptr) return;
+  if (r.made) return;
+  r.made = true;
   const local_state& l = program_.local(p, s);
-  std::size_t values = 1;
+  unsigned bits = 0;
   if (l.variable >= 0) {
     r.variable = layout_.variable[l.variable];
     r.variable_number = static_cast<std::uint16_t>(l.variable);
     r.has_variable = true;
-    values = std::size_t{1} << widths_.variable[l.variable];
+    bits = widths_.variable[l.variable];
+    r.ways = static_cast<std::uint8_t>(l.ways);
   }
   if (l.op == operation::read && program_.variable(l.variable).safe()) {
     r.domain = &program_.variable(l.variable).domain;
@@ -133,8 +159,15 @@ void tables::add_row(int p, local_id s) {
   r.waiting = l.waiting;
   r.done = l.done;
   r.name = static_cast<std::int16_t>(l.name);
-  r.steps = steps_.emplace_back(values).data();
-  bytes_.fetch_add(values * sizeof(std::uint64_t), std::memory_order_relaxed);
+  if (bits > dense_bits_max || r.ways > 1) return use_index(r, std::make_unique<step_index>(2));
+  r.steps = steps_.emplace_back(std::size_t{1} << bits).data();
+  bytes_.fetch_add(sizeof(std::uint64_t) << bits, std::memory_order_relaxed);
+}
+
+void tables::use_index(local_row& r, std::unique_ptr<step_index> index) {
+  bytes_.fetch_add(index->bytes(), std::memory_order_relaxed);
+  r.index.store(index.get(), std::memory_order_release);
+  indices_.push_back(std::move(index));
 }
 
 void tables::ensure_row(int p, local_id s) {
@@ -152,7 +185,13 @@ step_entry tables::miss(int p, local_id s, code seen) {
     add_row(p, t.next);
   }
   const step_entry e(t);
-  rows_[p][s].steps[seen].store(e.bits(), std::memory_order_release);
+  local_row& r = rows_[p][s];
+  if (r.steps != nullptr) {
+    r.steps[seen].store(e.bits(), std::memory_order_release);
+    return e;
+  }
+  if (const step_index* index = r.index.load(std::memory_order_relaxed); index->full()) use_index(r, index->larger());
+  r.index.load(std::memory_order_relaxed)->add(seen, e);
   return e;
 }
 

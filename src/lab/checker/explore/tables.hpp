@@ -40,6 +40,33 @@ class step_entry {
   std::uint64_t bits_ = 0;
 };
 
+/// What a process does on the values that it was found to observe, where these are few of very many: a table by their
+/// codes. One thread at a time adds to it, others may read meanwhile; it is copied when it grows.
+class step_index {
+ public:
+  explicit step_index(unsigned bits) : bits_(bits), seen_(std::size_t{1} << bits), entries_(std::size_t{1} << bits) {}
+
+  step_entry find(code seen) const {
+    for (std::size_t i = slot(seen);; i = (i + 1) & (seen_.size() - 1)) {
+      const std::uint32_t at = seen_[i].load(std::memory_order_acquire);
+      if (at == seen + 1) return step_entry::of(entries_[i]);
+      if (at == 0) return {};
+    }
+  }
+  bool full() const { return count_ * 3 >= seen_.size() * 2; }
+  void add(code seen, step_entry e);
+  std::unique_ptr<step_index> larger() const;
+  std::size_t bytes() const { return seen_.size() * (sizeof(std::uint32_t) + sizeof(std::uint64_t)); }
+
+ private:
+  std::size_t slot(code seen) const { return (seen * 0x9E3779B1U) >> (32 - bits_); }
+
+  unsigned bits_;
+  std::size_t count_ = 0;
+  std::vector<std::atomic<std::uint32_t>> seen_;  // the code and 1; stored after its entry
+  std::vector<std::uint64_t> entries_;
+};
+
 /// A local state as the inner loop needs it.
 struct local_row {
   field variable;  ///< of the variable it accesses next; a field of no bits if none
@@ -51,7 +78,10 @@ struct local_row {
   std::int16_t name = -1;
   const std::vector<code>* domain = nullptr;  ///< of a read of a safe register: what it may return while `unstable`
   code unstable = 0;
-  std::atomic<std::uint64_t>* steps = nullptr;
+  std::uint8_t ways = 1;  ///< in how many ways its access may end
+  bool made = false;
+  std::atomic<std::uint64_t>* steps = nullptr;  ///< by the observed value, if it takes few
+  std::atomic<step_index*> index = nullptr;     ///< otherwise those that are known
 };
 
 /// Raised when a value or a local state does not fit its field; the exploration starts again with wider ones.
@@ -93,7 +123,8 @@ class tables {
   /// What p in local state s does on `seen`. Throws overflow.
   step_entry step(int p, local_id s, code seen) {
     const local_row& r = rows_[p][s];
-    const step_entry e = step_entry::of(r.steps[seen].load(std::memory_order_acquire));
+    const step_entry e = r.steps != nullptr ? step_entry::of(r.steps[seen].load(std::memory_order_acquire))
+                                            : r.index.load(std::memory_order_acquire)->find(seen);
     return e.known() ? e : miss(p, s, seen);
   }
 
@@ -121,6 +152,7 @@ class tables {
  private:
   step_entry miss(int p, local_id s, code seen);
   void add_row(int p, local_id s);
+  void use_index(local_row& r, std::unique_ptr<step_index> index);
 
   program& program_;
   widths needed_;  // what is known to be needed
@@ -133,6 +165,7 @@ class tables {
   unsigned death_bits_ = 0;
   std::vector<std::unique_ptr<local_row[]>> rows_;
   std::deque<std::vector<std::atomic<std::uint64_t>>> steps_;
+  std::deque<std::unique_ptr<step_index>> indices_;  // those that were outgrown, too: somebody may still read them
   std::atomic<std::uint64_t> bytes_{0};
   std::mutex mutex_;
 };

@@ -84,7 +84,7 @@ void state_graph::fill(exploration& e, const std::vector<id_range>& pieces, std:
           *e.table, no_observer{}, e.contention, e.store->record(s),
           [&](const step& it, const std::uint64_t* to) {
             if (it.choice == death_choice) return;  // nobody owes it, and no cycle contains it
-            if (it.row.where != region::remainder) obliged_[s] |= only(it.p);
+            if (it.row.where != region::remainder && it.choice == 0) obliged_[s] |= only(it.p);  // no accident is owed
             if (it.row.where != region::critical && e.table->row(it.p, it.entry.next()).where == region::critical)
               enters_[s] |= only(it.p);
             wanted& one = batch.emplace_back();

@@ -98,7 +98,8 @@ void quotient_graph::fill(exploration& e, std::size_t thread, std::size_t thread
       for_each_step<W>(
           *e.table, no_observer{}, e.contention, e.store->record(state(r)),
           [&](const step& it, const std::uint64_t* to) {
-            if (it.row.where != region::remainder) obliged_[r] |= static_cast<std::uint8_t>(only(it.p));
+            if (it.row.where != region::remainder && it.choice == 0)
+              obliged_[r] |= static_cast<std::uint8_t>(only(it.p));
             std::uint64_t reduced[W];
             std::copy_n(to, W, reduced);
             const std::size_t i = at(r, it.p * choices_ + it.choice);

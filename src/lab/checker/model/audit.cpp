@@ -87,12 +87,13 @@ class audited_walk final : public state_view {
            values_[at.variable] == program_.variable(at.variable).unstable;
   }
   int choices(int q) const {
-    return reads_during_write(q) ? static_cast<int>(program_.variable(local(q).variable).domain.size()) : 1;
+    return reads_during_write(q) ? static_cast<int>(program_.variable(local(q).variable).domain.size()) : local(q).ways;
   }
   code seen(int q, int choice) const {
     const int v = local(q).variable;
     if (v < 0) return 0;
-    return reads_during_write(q) ? program_.variable(v).domain[static_cast<std::size_t>(choice)] : values_[v];
+    return reads_during_write(q) ? program_.variable(v).domain[static_cast<std::size_t>(choice)]
+                                 : seen_by_way(values_[v], local(q).ways > 1 ? choice : 0);
   }
   bool can_move(int q) { return !local(q).done && !program_.step(q, participants_[q].at, seen(q, 0)).blocked; }
   int any_movable() {

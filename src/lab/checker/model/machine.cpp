@@ -111,11 +111,12 @@ std::uint64_t checker_machine::Process::state_hash(operation op, int variable) c
   return all;
 }
 
-void checker_machine::Process::stop(operation op, int variable) {
+void checker_machine::Process::stop(operation op, int variable, int ways) {
   const bool again = !next_.key.empty();  // it was stopped before, and caught that: program::run() complains
   next_.op = op;
   next_.variable = variable;
   next_.label = label_;
+  next_.ways = ways;
   next_.where = here();
   next_.waiting = waiting_;
   next_.name = name_in(next_.where);
@@ -126,7 +127,7 @@ void checker_machine::Process::stop(operation op, int variable) {
   // The next access is determined by the rest of the key; with it in, a missing live value is likelier to be noticed.
   next_.key += std::string("@") + label_ + '#' + std::to_string(variable) + '#' + std::to_string(static_cast<int>(op)) +
                '#' + std::to_string(static_cast<int>(next_.where)) + (waiting_ ? 'w' : 'd') +
-               std::to_string(next_.name);
+               std::to_string(next_.name) + 'y' + std::to_string(ways);
   if (again) next_.key = "caught";
   throw stopped_here{};
 }

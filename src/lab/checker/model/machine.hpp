@@ -161,6 +161,7 @@ struct checker_machine {
     region where = region::remainder;
     bool waiting = false;    ///< past its doorway
     int name = -1;           ///< the name held inside, -1 if none
+    int ways = 1;            ///< in how many ways it may end, a free choice
     std::string key;         ///< identifies the local state
     std::uint64_t hash = 0;  ///< of what the key is made of; the same in every run
   };
@@ -224,14 +225,15 @@ struct checker_machine {
 
     /// One access: stops the run if it lies beyond the history, else returns what was observed.
     template <class Apply>
-    code access(operation op, int variable, Apply&& apply) {
-      if (position_ == history_.size()) stop(op, variable);
+    code access(operation op, int variable, Apply&& apply, int ways = 1) {
+      if (position_ == history_.size()) stop(op, variable, ways);
       const code seen = history_[position_++];
       if (how_.disturb != nullptr && position_ + 1 >= history_.size()) (*how_.disturb)();
       const region before = here();
       const std::uint64_t state = how_.accesses != nullptr ? state_hash(op, variable) : 0;
       idle_ = 0;
-      effect_ = apply(seen);
+      // What an access writes matters for the last one only, unless all are noted.
+      if (position_ == history_.size() || how_.accesses != nullptr) effect_ = apply(seen);
       if (effect_.blocked) throw blocked_here{};
       if (how_.accesses != nullptr)
         how_.accesses->push_back({op, variable, label_, before, waiting_, name_in(before), effect_.written, state});
@@ -291,7 +293,7 @@ struct checker_machine {
       moved_in_section_ = moved_ = true;
       where_ = section_;
     }
-    [[noreturn]] void stop(operation op, int variable);
+    [[noreturn]] void stop(operation op, int variable, int ways);
     /// Makes the deferred access, if there is one, before the text sees what was observed.
     void after_access(code seen);
     std::string frames_text() const;
@@ -377,6 +379,20 @@ struct checker_machine {
       p.observed(static_cast<code>(seen));
       return seen;
     }
+    /// From now on a step of this variable may end in so many ways.
+    void allow_ways(int count) { memory_.at(index_).ways_max = count; }
+    /// As rmw_seeing, in one step with a free choice: f(old, way) and part(old, way) for a way of 0..ways-1, each of
+    /// them in some run.
+    template <class F, class Part>
+    auto rmw_choosing(Process& p, int ways, F&& f, Part&& part) {
+      return choosing(
+          p, operation::rmw, ways, [](const T&) { return true; }, f, part);
+    }
+    /// The same, and way 0 awaits `until`. Nobody owes the other ways: who can take only those is blocked.
+    template <class Predicate, class F, class Part>
+    auto await_choosing(Process& p, int ways, Predicate&& until, F&& f, Part&& part) {
+      return choosing(p, operation::await, ways, until, f, part);
+    }
     template <class Predicate>
     void await(Process& p, Predicate&& until) {
       if (p.wrong_here()) return;
@@ -391,6 +407,23 @@ struct checker_machine {
     }
 
    private:
+    template <class Predicate, class F, class Part>
+    auto choosing(Process& p, operation op, int ways, Predicate&& until, F&& f, Part&& part) {
+      if (ways < 1 || ways > memory_.at(index_).ways_max) throw std::invalid_argument("a step of too many ways");
+      if (p.wrong_here()) throw std::invalid_argument("this step cannot be wrong");
+      const code seen = p.access(
+          op, index_,
+          [&](code now) {
+            if (way_seen(now) == 0 && !holds(p, until, now)) return effect{true, {}};
+            const std::string bytes = to_bytes(T{f(decode(now), way_seen(now))});
+            if (to_bytes(T{f(decode(now), way_seen(now))}) != bytes) p.impure("function");
+            return effect{false, memory_.at(index_).values.intern(bytes)};
+          },
+          ways);
+      const auto told = part(decode(seen), way_seen(seen));
+      p.observed(static_cast<code>(told));
+      return told;
+    }
     template <class Predicate>
     bool holds(Process& p, Predicate&& until, code seen) const {
       const bool is = until(decode(seen));
@@ -398,7 +431,7 @@ struct checker_machine {
         if (until(decode(seen)) != is) p.impure("predicate");
       return is;
     }
-    T decode(code c) const { return from_bytes<T>(memory_.at(index_).values.bytes(c)); }
+    T decode(code seen) const { return from_bytes<T>(memory_.at(index_).values.bytes(value_seen(seen))); }
     static T forced(const mutation& m) {
       if constexpr (std::is_integral_v<T>) {
         return static_cast<T>(m.value);

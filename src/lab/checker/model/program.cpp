@@ -171,6 +171,7 @@ local_id program::intern(int p, int passage, const checker_machine::pending& nex
     s.waiting = next.waiting;
     s.name = next.name;
     s.hash = next.hash;
+    s.ways = next.ways;
     s.passage = passage;
     s.parent = parent;
     s.seen = seen;
@@ -270,7 +271,7 @@ local_id program::mirror(int q, local_id s, int p, const std::function<code(int,
     code seen = step_of->second;
     if (variable >= 0) {
       lock.unlock();
-      seen = rename(variable, seen);
+      seen = seen_by_way(rename(variable, value_seen(seen)), way_seen(seen));
       lock.lock();
     }
     here = known_step(p, here, seen).next;

@@ -25,6 +25,7 @@ struct local_state {
   region where = region::remainder;
   bool waiting = false;  ///< in its entry, past the doorway
   int name = -1;         ///< the name held inside, -1 if none
+  int ways = 1;          ///< in how many ways the next access may end, a free choice
   bool done = false;     ///< all passages made: never moves again
   int passage = 0;
   local_id parent = 0;  ///< the local state this one was first reached from, by observing `seen`

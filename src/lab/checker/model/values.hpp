@@ -16,6 +16,12 @@ namespace kgate::lab {
 /// A value of one shared variable, numbered in the order in which the checker met it. Code 0 is the initial value.
 using code = std::uint32_t;
 
+/// What a step observes that can end in several ways, whatever the value: the value's code, and above it which way.
+inline constexpr unsigned way_shift = 24;
+constexpr code seen_by_way(code value, int way) { return value | static_cast<code>(way) << way_shift; }
+constexpr code value_seen(code seen) { return seen & ((code{1} << way_shift) - 1); }
+constexpr int way_seen(code seen) { return static_cast<int>(seen >> way_shift); }
+
 /// The bytes of a value; the checker compares and stores values by them.
 template <class T>
 std::string to_bytes(const T& value) {
@@ -74,6 +80,7 @@ struct shared_variable {
   /// On safe registers: the code that stands for "a write is going on", and what a read may then return.
   code unstable = 0;
   std::vector<code> domain;
+  int ways_max = 1;  ///< in how many ways one step of it may end
 
   bool safe() const { return !domain.empty(); }
   std::string text(code c) const { return safe() && c == unstable ? "?" : print(values.bytes(c)); }

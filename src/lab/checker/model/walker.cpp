@@ -21,15 +21,18 @@ const char* to_string(region r) {
   return "?";
 }
 
-bool walker::can_move(int p) { return !local(p).done && !program_.step(p, locals_[p], seen(p)).blocked; }
+bool walker::can_move(int p, int choice) {
+  return !local(p).done && !program_.step(p, locals_[p], seen(p, choice)).blocked;
+}
 
 std::string cannot_step(int entry, walker& w, std::size_t i) {
   const int p = scheduled_process(entry);
   if (scheduled_choice(entry) == death_choice)
     return w.may_die(p) ? "" : fmt::format("step {}: process {} cannot die there", i + 1, p);
-  if (!w.can_move(p)) return fmt::format("step {}: process {} cannot move", i + 1, p);
+  if (w.local(p).done) return fmt::format("step {}: process {} cannot move", i + 1, p);
   if (scheduled_choice(entry) >= w.choices(p))
     return fmt::format("step {}: process {} has no choice {} there", i + 1, p, scheduled_choice(entry));
+  if (!w.can_move(p, scheduled_choice(entry))) return fmt::format("step {}: process {} cannot move", i + 1, p);
   return "";
 }
 
@@ -40,12 +43,13 @@ bool walker::reads_during_write(int p) const {
 }
 
 int walker::choices(int p) const {
-  return reads_during_write(p) ? static_cast<int>(program_.variable(local(p).variable).domain.size()) : 1;
+  return reads_during_write(p) ? static_cast<int>(program_.variable(local(p).variable).domain.size()) : local(p).ways;
 }
 
 code walker::seen(int p, int choice) const {
   if (local(p).variable < 0) return 0;
-  return reads_during_write(p) ? program_.variable(local(p).variable).domain[choice] : values_[local(p).variable];
+  return reads_during_write(p) ? program_.variable(local(p).variable).domain[choice]
+                               : seen_by_way(values_[local(p).variable], local(p).ways > 1 ? choice : 0);
 }
 
 bool walker::may_die(int p) const {
@@ -89,7 +93,7 @@ step_record walker::step(int p, int choice) {
   if (at.variable >= 0) {
     const shared_variable& v = program_.variable(at.variable);
     r.variable = v.name;
-    r.observed = v.text(before) + (during_write ? ", during a write" : "");
+    r.observed = v.text(value_seen(before)) + (during_write ? ", during a write" : "");
     if (t.writes) {
       r.written = v.text(t.written);
       values_[at.variable] = t.written;

@@ -49,7 +49,7 @@ class walker {
 
   const local_state& local(int p) const { return program_.local(p, locals_[p]); }
   code value(int v) const { return values_[v]; }
-  bool can_move(int p);
+  bool can_move(int p, int choice = 0);
   /// Whether p may die here.
   bool may_die(int p) const;
   /// How many steps p has here, if it can move; its death is not counted.

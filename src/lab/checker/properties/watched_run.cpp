@@ -68,12 +68,12 @@ code watched_run::seen(const position& at, int p, int choice) const {
   const shared_variable& v = program_.variable(here.variable);
   const code value = at.values[static_cast<std::size_t>(here.variable)];
   const bool during_write = here.op == operation::read && v.safe() && value == v.unstable;
-  return during_write ? v.domain[static_cast<std::size_t>(choice)] : value;
+  return during_write ? v.domain[static_cast<std::size_t>(choice)] : seen_by_way(value, here.ways > 1 ? choice : 0);
 }
 
 int watched_run::choices(int p) const {
   const local_state& here = local(p);
-  if (here.variable < 0 || here.op != operation::read) return 1;
+  if (here.variable < 0 || here.op != operation::read) return here.ways;
   const shared_variable& v = program_.variable(here.variable);
   const bool during_write = v.safe() && at_.values[static_cast<std::size_t>(here.variable)] == v.unstable;
   return during_write ? static_cast<int>(v.domain.size()) : 1;
