@@ -18,8 +18,12 @@ namespace kgate::lab {
 
 /// A state that must not be reached was reached: ends the exploration.
 struct broken : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit broken(const std::string& what) : std::runtime_error("broken: " + what) {}
 };
+/// Whether the checker met a run that is.
+inline bool is_broken(const check_result& seen) {
+  return seen.breaks_rules && seen.why.find("broken: ") != std::string::npos;
+}
 
 template <class M>
 using small_queue = ticket_queue<M, small_words>;

@@ -57,14 +57,14 @@ TEST(RoomModel, NamesInTheWordAreDistinct) {
 TEST(RoomModel, NothingIsTouchedAfterTheLastAcquire) {
   holds<destroyed_in_room<mortal_queue>>(2, 2, 1);
   holds<destroyed_in_room<mortal_queue>>(3, 3, 1);
-  EXPECT_THROW(verdicts<destroyed_in_room<staring_queue>>(2, 2, 1, 0, promised), broken)
+  EXPECT_TRUE(is_broken(verdicts<destroyed_in_room<staring_queue>>(2, 2, 1, 0, promised)))
       << "a leaver that looks at W once more";
-  EXPECT_THROW(verdicts<destroyed_in_room<trusting_queue>>(3, 3, 1, 0, promised), broken)
+  EXPECT_TRUE(is_broken(verdicts<destroyed_in_room<trusting_queue>>(3, 3, 1, 0, promised)))
       << "a leaver that looks at W without a registered waiter";
 }
 TEST(RoomModel, AnotherSemaphoreAtTheSameAddressIsServedByItsOwnWord) {
   holds<reused_in_room<mortal_queue>>(3, 3, 1);
-  EXPECT_THROW(verdicts<reused_in_room<mortal_queue>>(3, 3, 1, 0, promised, {.wrong = "force:s2=0"}), broken)
+  EXPECT_TRUE(is_broken(verdicts<reused_in_room<mortal_queue>>(3, 3, 1, 0, promised, {.wrong = "force:s2=0"})))
       << "who is registered is let in without asking W";
 }
 

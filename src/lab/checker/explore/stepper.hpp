@@ -11,8 +11,8 @@
 namespace kgate::lab {
 
 /// A step of process p in a state: from local row `row`, observing `seen`. `choice` numbers the steps p has there: more
-/// than one if it reads a safe register during a write, or chooses, or the step may end in several ways; death_choice if
-/// it dies.
+/// than one if it reads a safe register during a write, or chooses, or the step may end in several ways; death_choice
+/// if it dies.
 struct step {
   int p;
   const local_row& row;

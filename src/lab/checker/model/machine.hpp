@@ -232,8 +232,7 @@ struct checker_machine {
       const region before = here();
       const std::uint64_t state = how_.accesses != nullptr ? state_hash(op, variable) : 0;
       idle_ = 0;
-      // What an access writes matters for the last one only, unless all are noted.
-      if (position_ == history_.size() || how_.accesses != nullptr) effect_ = apply(seen);
+      effect_ = apply(seen);
       if (effect_.blocked) throw blocked_here{};
       if (how_.accesses != nullptr)
         how_.accesses->push_back({op, variable, label_, before, waiting_, name_in(before), effect_.written, state});
