@@ -30,7 +30,8 @@ function(kgate_add_rooms)
 endfunction()
 
 # kgate_add_test(NAME [DEEP] [TIMEOUT seconds] SOURCES file... [LIBRARIES lib...])
-# A GoogleTest program; each of its tests becomes a ctest test. The quick tier is what is not DEEP.
+# A GoogleTest program; each of its tests becomes a ctest test. The quick tier is what is not DEEP. Deep ones are compiled in
+# every case, so that they do not rot, but optimised only where KGATE_DEEP_TESTS says that they are to be run.
 function(kgate_add_test name)
   cmake_parse_arguments(arg "DEEP" "TIMEOUT" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -39,6 +40,9 @@ function(kgate_add_test name)
   set(tier quick)
   if(arg_DEEP)
     set(tier deep)
+    if(NOT KGATE_DEEP_TESTS)
+      target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0;-g0>)
+    endif()
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)

@@ -137,6 +137,10 @@ launch_build() {
       configure+=("-D$option=OFF")
     fi
   done
+  # Deep tests are optimised where they are to be run.
+  if [[ " $* " == *" deep "* ]]; then
+    grep -qs '^KGATE_DEEP_TESTS:BOOL=ON' "$build/CMakeCache.txt" || configure+=(-DKGATE_DEEP_TESTS=ON)
+  fi
   # Gates between machines are built where their library is found, and where they are asked for.
   if [[ " $* " == *" cluster "* ]]; then
     grep -qs '^KGATE_CLUSTER:BOOL=ON' "$build/CMakeCache.txt" || configure+=(-DKGATE_CLUSTER:BOOL=ON)

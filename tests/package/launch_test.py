@@ -21,6 +21,7 @@ option(KGATE_LAB "" ON)
 option(KGATE_TESTS "" ON)
 option(KGATE_BENCH "" ON)
 option(KGATE_FEW_UNITS "" OFF)
+option(KGATE_DEEP_TESTS "" OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 add_executable(kgate src/kgate.c)
 if(KGATE_LAB)
@@ -231,12 +232,15 @@ class Launch(unittest.TestCase):
         self.assertIn("please run: sudo apt-get install g++ libfmt-dev\n", err)
 
     def test_the_tests(self):
+        cache = self.root / "build/release/CMakeCache.txt"
         code, out, _ = self.run_it(self.root / ".ci" / "run")
         self.assertEqual(code, 0)
+        self.assertIn("KGATE_DEEP_TESTS:BOOL=OFF", cache.read_text())
         self.assertRegex(out, r"\nPASSED: 1 tests, 0 failed \(quick tier, release, \d+ s\)\n$")
         code, out, _ = self.run_it(self.root / "test", "--deep")
         self.assertEqual(code, 0)
         self.assertIn("PASSED: 2 tests, 0 failed (deep tier", out)
+        self.assertIn("KGATE_DEEP_TESTS:BOOL=ON", cache.read_text())
         (self.root / "src" / "kgate.c").write_text("int main(void) { return 1; }\n")
         code, out, _ = self.run_it(self.root / "test")
         self.assertEqual(code, 1)
