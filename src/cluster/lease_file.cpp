@@ -2,10 +2,8 @@
 #include "cluster/lease_file.hpp"
 
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +12,7 @@
 
 #include "cluster/session.hpp"
 #include "gate/location.hpp"
+#include "kgate/detail/waiting/futex.hpp"
 
 namespace kgate::detail::cluster {
 
@@ -101,12 +100,12 @@ bool lease_file::has_lessor() const {
 
 void lease_file::ring() {
   words_->bell.fetch_add(1);
-  if (words_->listening.load() != 0) syscall(SYS_futex, &words_->bell, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  if (words_->listening.load() != 0) futex_wake(words_->bell, 1, futex_scope::machine);
 }
 
 void lease_file::await_ring(std::uint32_t seen) {
   words_->listening.store(1);  // before the bell is looked at: who rings after that sees it
-  while (words_->bell.load() == seen) syscall(SYS_futex, &words_->bell, FUTEX_WAIT, seen, nullptr, nullptr, 0);
+  while (words_->bell.load() == seen) futex_wait(words_->bell, seen, nullptr, futex_scope::machine);
   words_->listening.store(0);
 }
 
