@@ -418,7 +418,4 @@ class alignas(detail::cache_line) basic_semaphore {
 using semaphore = basic_semaphore<>;
 static_assert(sizeof(semaphore) == detail::cache_line);
 
-/// w permits of a kgate::semaphore for as long as this object lives.
-using permit = basic_permit<semaphore>;
-
 }  // namespace kgate

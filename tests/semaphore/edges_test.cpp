@@ -10,10 +10,12 @@
 #include <limits>
 #include <stop_token>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "kgate/semaphore.hpp"
+#include "kgate/slots.hpp"
 
 namespace {
 
@@ -112,6 +114,43 @@ TYPED_TEST(semaphore_edges, permits_are_moved_split_merged_and_forgotten) {
   EXPECT_EQ(s.holders(), 3);
   s.release(3);
   EXPECT_DEATH((void)kgate::basic_permit(s).split(2), "split of fewer than one permit");
+}
+
+struct keeper {
+  kgate::permit mine;
+};
+template <class S>
+kgate::permit taken_from(S& s) {
+  return kgate::permit(s, 10ms);
+}
+
+TYPED_TEST(semaphore_edges, a_permit_is_of_any_semaphore) {
+  TypeParam s(5);
+  std::stop_source stop;
+  {
+    const kgate::permit waited(s), two(s, 2), tried(s, std::try_to_lock), stopped(s, stop.get_token());
+    EXPECT_EQ(two.count(), 2);
+    EXPECT_EQ(s.available(), 0);
+    EXPECT_FALSE(kgate::permit(s, std::try_to_lock));
+    EXPECT_FALSE(kgate::permit(s, 1ms));
+  }
+  EXPECT_EQ(s.available(), 5);
+  keeper kept{taken_from(s)};
+  kept.mine.merge(kgate::basic_permit(s, 2));  // of one that knows the type
+  EXPECT_EQ(kept.mine.count(), 3);
+  kgate::permit part = kept.mine.split(1);
+  kept.mine.reset();
+  EXPECT_EQ(s.available(), 4);
+  kgate::semaphore other(1);
+  part = kgate::permit(other);
+  EXPECT_EQ(s.available(), 5);
+  EXPECT_EQ(other.available(), 0);
+  part = kgate::basic_permit<TypeParam>();
+  EXPECT_FALSE(part);
+  EXPECT_EQ(other.available(), 1);
+  EXPECT_DEATH(kgate::permit(s).merge(kgate::permit(other)), "merge of permits of different semaphores");
+  static_assert(!std::is_constructible_v<kgate::basic_permit<TypeParam>, kgate::permit>);
+  static_assert(!std::is_constructible_v<kgate::permit, kgate::slots&>, "a slot has a number");
 }
 
 TYPED_TEST(semaphore_edges, closing_refuses_those_who_wait_and_those_who_come) {
