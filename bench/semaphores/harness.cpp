@@ -195,6 +195,7 @@ peer describe(traits t = {}) {
 std::vector<peer> all_peers() {
   return {
       describe<xadd_pair>({.only_spins = true}),
+      describe<used_xadd_pair>({.only_spins = true}),
       describe<kgate_fifo>({.first_come = true}),
       describe<kgate_throughput>(),
       describe<kgate_slots>({.first_come = true}),

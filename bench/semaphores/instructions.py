@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Instructions of one uncontended acquire and release, and of one hand-over between coroutines, by callgrind:
-instructions.py PATH-TO-semaphores
+instructions.py [--require] PATH-TO-semaphores
 
-Each program runs with two numbers of operations; the difference of the counts belongs to the operations alone.
+--require counts those of which it is known how many they may be, and ends with exit code 1 if one has more. Each program runs with two numbers of operations; the difference of the counts belongs to the operations alone.
 """
 
 import re
@@ -11,9 +11,10 @@ import subprocess
 import sys
 import tempfile
 
-PEERS = ["floor: xadd pair", "kgate fifo", "kgate throughput", "kgate slots", "moodycamel", "std::counting_semaphore", "sem_t",
+PEERS = ["floor: xadd pair", "floor: xadd pair, looked at", "kgate fifo", "kgate throughput", "kgate slots", "moodycamel", "std::counting_semaphore", "sem_t",
          "boost interprocess", "k robust mutexes", "mutex+condvar barging", "mutex+condvar FIFO", "absl::Mutex",
          "floor: list and spin lock", "floor: six locked instructions", "kgate coroutines", "mutex and deque"]
+AT_MOST = {"kgate fifo": 13, "kgate throughput": 20}
 
 
 def instructions(program, peer, operations):
@@ -24,13 +25,19 @@ def instructions(program, peer, operations):
 
 
 def main():
-    if len(sys.argv) != 2:
+    required = "--require" in sys.argv
+    programs = [argument for argument in sys.argv[1:] if argument != "--require"]
+    if len(programs) != 1:
         sys.exit(__doc__)
     print(f"{'peer':30} instructions a pair, or a hand-over")
-    for peer in PEERS:
+    missed = False
+    for peer in AT_MOST if required else PEERS:
         pairs = 10000
-        count = instructions(sys.argv[1], peer, 2 * pairs) - instructions(sys.argv[1], peer, pairs)
-        print(f"{peer:30} {count / pairs:.1f}")
+        count = (instructions(programs[0], peer, 2 * pairs) - instructions(programs[0], peer, pairs)) / pairs
+        too_many = required and count > AT_MOST[peer]
+        missed = missed or too_many
+        print(f"{peer:30} {count:.1f}" + (f", at most {AT_MOST[peer]}" if required else "") + ("  MISSED" if too_many else ""))
+    sys.exit(1 if missed else 0)
 
 
 if __name__ == "__main__":

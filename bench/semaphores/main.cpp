@@ -60,12 +60,13 @@ bool alone(std::string_view name, int operations) {
 }
 
 int count_alone(std::string_view name, int operations) {
-  const bool known = alone<xadd_pair>(name, operations) || alone<kgate_fifo>(name, operations) ||
-                     alone<kgate_throughput>(name, operations) || alone<kgate_slots>(name, operations) ||
-                     alone<std_semaphore>(name, operations) || alone<posix_semaphore>(name, operations) ||
-                     alone<boost_semaphore>(name, operations) || alone<moodycamel_semaphore>(name, operations) ||
-                     alone<condvar_barging>(name, operations) || alone<condvar_fifo>(name, operations) ||
-                     alone<absl_semaphore>(name, operations) || alone<robust_mutexes>(name, operations);
+  const bool known = alone<xadd_pair>(name, operations) || alone<used_xadd_pair>(name, operations) ||
+                     alone<kgate_fifo>(name, operations) || alone<kgate_throughput>(name, operations) ||
+                     alone<kgate_slots>(name, operations) || alone<std_semaphore>(name, operations) ||
+                     alone<posix_semaphore>(name, operations) || alone<boost_semaphore>(name, operations) ||
+                     alone<moodycamel_semaphore>(name, operations) || alone<condvar_barging>(name, operations) ||
+                     alone<condvar_fifo>(name, operations) || alone<absl_semaphore>(name, operations) ||
+                     alone<robust_mutexes>(name, operations);
   if (known) return EXIT_SUCCESS;
   for (const peer& who : coroutine_peers())
     if (who.name == name)

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -14,24 +15,28 @@
 
 namespace kgate::bench {
 
-template <class Of>
-double series::quantile(double q, Of&& of) const {
-  std::vector<double> values;
-  for (const sample& s : samples)
-    if (s.undisturbed > 0) values.push_back(of(s));
-  if (values.empty())
-    for (const sample& s : samples) values.push_back(of(s));
+double quantile_of(std::vector<double> values, double q) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
   return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
 }
 
-double series::rate(double q) const {
-  return quantile(q, [](const sample& s) { return s.operations / s.seconds; });
+std::vector<sample> series::undisturbed() const {
+  std::vector<sample> kept;
+  std::copy_if(samples.begin(), samples.end(), std::back_inserter(kept),
+               [](const sample& s) { return s.undisturbed > 0; });
+  return kept.empty() ? samples : kept;
 }
-double series::cpu_per_operation() const {
-  return quantile(0.5, [](const sample& s) { return s.cpu_seconds / std::max(s.operations, 1.0); });
+
+template <class Of>
+double series::quantile(double q, Of&& of) const {
+  std::vector<double> values;
+  for (const sample& s : undisturbed()) values.push_back(of(s));
+  return quantile_of(std::move(values), q);
 }
+
+double series::rate(double q) const { return quantile(q, rate_of); }
+double series::cpu_per_operation() const { return quantile(0.5, cpu_of); }
 double series::jain() const {
   return quantile(0.5, [](const sample& s) { return s.jain; });
 }

@@ -3,12 +3,22 @@
 
 /// What a run gave, and how it is told: medians with their spread, and ratios to the peers of the same run.
 
+#include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness.hpp"
 
 namespace kgate::bench {
+
+/// The quantile q; 0 of nothing.
+double quantile_of(std::vector<double> values, double q);
+
+inline double rate_of(const sample& s) { return s.operations / s.seconds; }
+inline double cpu_of(const sample& s) { return s.cpu_seconds / std::max(s.operations, 1.0); }
 
 /// The chunks of one peer in one cell.
 struct series {
@@ -16,7 +26,9 @@ struct series {
   std::vector<sample> samples;
   int hung = 0;
 
-  /// The quantile q of what `of` gives for each undisturbed chunk.
+  /// Those in which no thread lost its processor, one for each round; if there are none, all.
+  std::vector<sample> undisturbed() const;
+  /// The quantile q of what `of` gives for each of them.
   template <class Of>
   double quantile(double q, Of&& of) const;
   double rate(double q = 0.5) const;      ///< operations a second
@@ -24,6 +36,17 @@ struct series {
   double jain() const;                    ///< median
   double most(double sample::*of) const;  ///< maximum
 };
+
+/// The median of of(a's chunk) / of(b's chunk), round by round: chunks taken one after the other suffer alike when the
+/// machine is busy.
+template <class Of>
+double median_ratio(const series& a, const series& b, Of&& of) {
+  const std::vector<sample> left = a.undisturbed(), right = b.undisturbed();
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i)
+    ratios.push_back(of(left[i]) / std::max(of(right[i]), std::numeric_limits<double>::min()));
+  return quantile_of(std::move(ratios), 0.5);
+}
 
 struct result {
   cell what;

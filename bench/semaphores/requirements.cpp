@@ -9,7 +9,8 @@ namespace kgate::bench {
 namespace {
 
 /// In this cell, `ours` is at least so many times as fast as `peer`, or without one does so many operations a second;
-/// or an operation of `peer` takes at least so many times the processor time of one of ours.
+/// or an operation of `peer` takes at least so many times the processor time of one of ours. In the median of the
+/// rounds, each with its own ratio.
 struct requirement {
   std::string_view cell;
   std::string_view ours;
@@ -61,11 +62,11 @@ std::vector<judgement> judged(const std::vector<result>& results) {
       const series* const peer = r.what.id == wanted.cell && !wanted.peer.empty() ? find(r, wanted.peer) : nullptr;
       if (ours == nullptr || (peer == nullptr && !wanted.peer.empty())) continue;
       if (wanted.processor_time) {
-        const double got = peer->cpu_per_operation() / std::max(ours->cpu_per_operation(), 1e-12);
+        const double got = median_ratio(*peer, *ours, cpu_of);
         all.push_back({r.what.id + ", processor time", ours->who->name, peer->who->name, got, wanted.at_least});
         continue;
       }
-      const double got = peer != nullptr ? ours->rate() / std::max(peer->rate(), 1.0) : ours->rate();
+      const double got = peer != nullptr ? median_ratio(*ours, *peer, rate_of) : ours->rate();
       all.push_back({r.what.id, ours->who->name, peer != nullptr ? peer->who->name : "", got, wanted.at_least});
     }
   return all;
@@ -78,6 +79,7 @@ bool meets_requirements(const std::vector<judgement>& all) {
     std::printf("  %-48s %-18s %10.3g %-34s wanted %.3g%s\n", one.cell.c_str(), one.ours.c_str(), one.got, than.c_str(),
                 one.wanted, one.met() ? "" : "  MISSED");
   }
+  std::printf("  the instructions of one thread alone, which no other program disturbs: instructions.py --require\n");
   return std::all_of(all.begin(), all.end(), [](const judgement& one) { return one.met(); });
 }
 
