@@ -2,6 +2,11 @@
 // Asynchronous acquire with Boost.Asio; asio_test.cpp has the details.
 #include <gtest/gtest.h>
 
+#include <boost/asio/version.hpp>
+#if BOOST_ASIO_VERSION >= 101900
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#endif
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -42,6 +47,30 @@ TEST(BoostAsio, GivesAFuture) {
   turn.get();
   s.release();
 }
+#if BOOST_ASIO_VERSION >= 101900
+TEST(BoostAsio, OneOperationIsCancelledAlone) {
+  asio::io_context context;
+  semaphore s(1);
+  s.acquire();
+  asio::cancellation_signal signal, late;
+  std::string order;
+  async_acquire(s, context.get_executor(),
+                asio::bind_cancellation_slot(signal.slot(), [&](boost::system::error_code e) {
+                  order += e == asio::error::operation_aborted ? 'a' : '?';
+                }));
+  async_acquire(s, context.get_executor(), asio::bind_cancellation_slot(late.slot(), [&](boost::system::error_code e) {
+                  order += e ? '?' : 'B';
+                }));
+  EXPECT_EQ(s.waiters(), 2);
+  signal.emit(asio::cancellation_type::terminal);
+  EXPECT_EQ(s.waiters(), 1);
+  s.release();
+  context.run();
+  EXPECT_EQ(order, "aB");
+  late.emit(asio::cancellation_type::terminal);  // nobody hears it
+  s.release();
+}
+#endif
 #if defined(BOOST_ASIO_HAS_CO_AWAIT)
 TEST(BoostAsio, IsAwaited) {
   asio::io_context context;

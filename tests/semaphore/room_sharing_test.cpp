@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // There is one waiting room in a process: shared objects opened with RTLD_LOCAL and compiled with hidden visibility
 // wake each other's waiters. And in the child of a fork it is empty.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <string>
 #include <thread>
 
 #include "kgate/semaphore.hpp"
+#include "room_plugin.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
-
-struct plugin {
-  explicit plugin(const char* path) : handle(::dlopen(path, RTLD_NOW | RTLD_LOCAL)) {}
-  template <class F>
-  F* function(const char* name) const {
-    return reinterpret_cast<F*>(::dlsym(handle, name));
-  }
-  void* handle;
-};
 
 void use_together(const plugin& waits, const plugin& releases) {
   kgate::semaphore s(1);

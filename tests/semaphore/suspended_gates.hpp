@@ -15,7 +15,8 @@ inline constexpr std::uint32_t withdrawn = 8;
 
 /// Processes 1.. acquire if process 0 has begun, those with an odd number without waiting themselves. Who comes too
 /// early, or whose wait is ended, passes by. No more than Permits are inside. To be checked with k = N.
-template <class Queue, int Permits>
+/// @tparam Heavy  this process asks for two permits
+template <class Queue, int Permits, int Heavy = -1>
 class suspending_in_room : public in_room<Queue> {
  public:
   using base = in_room<Queue>;
@@ -33,12 +34,15 @@ class suspending_in_room : public in_room<Queue> {
     room_machine::current = &this->room_;
     [[maybe_unused]] auto frame = p.frame();
     if (mine.passes_by) return;
-    inside_.fetch_add(p["out"], -1);
-    this->queue_.release(p, 1, Queue::layout::permits_max);
+    const int w = weight(p);
+    inside_.fetch_add(p["out"], -w);
+    this->queue_.release(p, static_cast<typename Queue::word>(w), Queue::layout::permits_max);
   }
 
  protected:
   using Waiter = room_machine::Waiter;
+
+  static int weight(Process& p) { return p.id().value == Heavy ? 2 : 1; }
 
   /// @param expired  whether the wait of this process was ended
   template <class Expired>
@@ -46,10 +50,12 @@ class suspending_in_room : public in_room<Queue> {
     if (!begun_.read(p["begun?"]))
       mine.passes_by = true;
     else if (p.id().value % 2 == 0)
-      mine.passes_by = !this->queue_.enter(p, mine, 1) && !this->queue_.wait(p, mine, expired);
+      mine.passes_by = !this->queue_.enter(p, mine, static_cast<typename Queue::word>(weight(p))) &&
+                       !this->queue_.wait(p, mine, expired);
     else
       mine.passes_by = !acquire_suspended(p, expired);
-    if (!mine.passes_by && inside_.fetch_add(p["in"], 1) >= Permits) throw broken("more inside than there are permits");
+    if (!mine.passes_by && inside_.fetch_add(p["in"], weight(p)) > Permits - weight(p))
+      throw broken("more inside than there are permits");
     p.live(mine.passes_by);
   }
   void interrupt_threads(Process& p) {
@@ -78,7 +84,7 @@ class suspending_in_room : public in_room<Queue> {
     using enrollment = typename Queue::enrollment;
     Waiter me(p.id().value);
     if (me.read(p["fresh"]) != 0) throw broken("a waiter is resumed once more after its wait");
-    const enrollment now = this->queue_.enroll(p, me, 1, expired);
+    const enrollment now = this->queue_.enroll(p, me, static_cast<typename Queue::word>(weight(p)), expired);
     if (now == enrollment::expired) return !this->queue_.give_up_enrolled(p, me);
     if (now == enrollment::inside) return true;
     for (;;) {
@@ -164,6 +170,44 @@ class closed_in_room : public suspending_in_room<Queue, Permits> {
   }
 };
 
+/// Process 0 leaves one permit of two, as basic_semaphore's resize does: the limit goes back, then it is known, threads
+/// that wait for two are interrupted, and at last those suspended are taken out and woken.
+/// @tparam Late  wrong: it is known only after those were taken out
+template <class Queue, int Heavy, bool Late = false>
+class shrunk_in_room : public suspending_in_room<Queue, 2, Heavy> {
+ public:
+  using base = suspending_in_room<Queue, 2, Heavy>;
+  using base::base;
+  using typename base::Private;
+  using typename base::Process;
+  void acquire(Process& p, Private& mine) {
+    room_machine::current = &this->room_;
+    if (p.id().value > 0)
+      return this->acquire_one(p, mine, [&] { return p.id().value == Heavy && this->ended_.read(p["heavy?"]); });
+    this->begin(p, mine);
+    if (!this->ended_.read(p["fewer?"])) leave_one(p);
+    p.live(mine.passes_by);
+  }
+
+ private:
+  void leave_one(Process& p) {
+    [[maybe_unused]] auto frame = p.frame();
+    room_machine::Taken taken;
+    this->queue_.remove_permits(p, 1, taken);
+    if (!Late) end(p);
+    const auto note = [&](room_machine::Waiter& w) {
+      w.word().rmw(p["refuse"], [](std::uint32_t v) { return v | withdrawn; });
+    };
+    this->queue_.withdraw_heavier(p, 1, note, taken);
+    if (Late) end(p);
+    taken.wake_all(p);
+  }
+  void end(Process& p) {
+    this->ended_.write(p["end"], true);
+    this->interrupt_threads(p);
+  }
+};
+
 /// Wrong: whether the wait has ended is asked before the waiter stands in line (T5).
 template <class Queue, int Permits>
 class hasty_in_room : public cancelled_in_room<Queue, Permits> {
@@ -187,6 +231,22 @@ struct resuming_queue : small_queue<room_machine> {
   bool withdraw(Process& p, Waiter& me) {
     small_queue<room_machine>::withdraw(p, me);
     return true;
+  }
+};
+/// Wrong: of those who wait for too many only the last in line is taken out, if it is one.
+struct near_sighted_queue : small_queue<room_machine> {
+  using small_queue<room_machine>::small_queue;
+  template <class Note>
+  void withdraw_heavier(Process& p, word most, Note&& note, room_machine::Taken& taken) {
+    using protocol = detail::bucket_protocol<room_machine>;
+    auto& b = room_machine::bucket_of(p, *this);
+    protocol::lock(p, b);
+    b.for_each_backwards(p["c1"], *this, [&](auto& w, const entry& at) {
+      if (at.suspended && at.weight > most && this->give_up_locked(p, b, w, at, taken) == giving_up::done)
+        note(w), taken.add(w);
+      return false;
+    });
+    protocol::open_only(p, b, *this, taken);
   }
 };
 /// Wrong: a waiter is withdrawn although its process is about to give up by itself.
