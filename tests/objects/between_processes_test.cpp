@@ -107,6 +107,26 @@ TEST(BetweenProcesses, NothingIsLostWithANameForEveryOperation) {
 /// More processes than there are blocks for their threads.
 TEST(BetweenProcesses, NothingIsLostByThoseWithoutABlock) { loses_nothing<4>(30); }
 
+/// Where nothing can be written, whoever writes dies.
+template <class Object>
+void reads_where_nothing_can_be_written() {
+  const shared<Object> object;
+  object->apply(counter::add(7));
+  EXPECT_EQ(object->apply(counter::read()), 7);
+  const auto let = [&](int what) { ASSERT_EQ(::mprotect(object.operator->(), sizeof(Object), what), 0); };
+  let(PROT_READ);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(object->apply(counter::read()), 7);
+  EXPECT_DEATH(object->apply(counter::add(1)), "");
+  let(PROT_READ | PROT_WRITE);
+}
+TEST(BetweenProcesses, ReadingWritesNothing) {
+  reads_where_nothing_can_be_written<resilient<counter, 2>>();
+  reads_where_nothing_can_be_written<resilient<counter, 4>>();
+  reads_where_nothing_can_be_written<resilient<counter, 33>>();
+  reads_where_nothing_can_be_written<resilient<counter, 4, word_slots>>();
+  reads_where_nothing_can_be_written<resilient<counter, 4, healing>>();
+}
+
 double nanoseconds_each(int rounds, const std::function<void()>& what) {
   const auto cpu = [] {
     timespec now{};

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+#include <stop_token>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -109,6 +110,35 @@ TEST(Pool, RefusesEverybodyOnceItIsClosed) {
   EXPECT_EQ(*object.lock(), 7);
   lent.give_back();
   EXPECT_TRUE(object.expired());
+}
+
+/// Whichever comes first of a stop and a time limit ends the wait; and what is given back before, too.
+TEST(Pool, IsWaitedForUntilAStopOrForATime) {
+  pool<int> objects(1);
+  auto lent = objects.borrow();
+  const auto waits_for = [&](std::chrono::nanoseconds limit, auto&& meanwhile) {
+    std::stop_source stop;
+    bool got = false;
+    std::jthread waits([&] { got = static_cast<bool>(objects.try_borrow_for(stop.get_token(), limit)); });
+    meanwhile(stop);
+    waits.join();
+    EXPECT_EQ(objects.waiters(), 0);
+    return got;
+  };
+  const auto until_it_waits = [&] {
+    while (objects.waiters() == 0) std::this_thread::yield();
+  };
+  EXPECT_FALSE(waits_for(std::chrono::milliseconds(5), [](std::stop_source&) {}));
+  EXPECT_FALSE(waits_for(std::chrono::hours(1), [&](std::stop_source& stop) {
+    until_it_waits();
+    stop.request_stop();
+  }));
+  EXPECT_FALSE(waits_for(std::chrono::hours(1), [](std::stop_source& stop) { stop.request_stop(); }));
+  EXPECT_TRUE(waits_for(std::chrono::hours(1), [&](std::stop_source&) {
+    until_it_waits();
+    lent.give_back();
+  }));
+  EXPECT_EQ(objects.available(), 1);
 }
 
 TEST(Pool, TakesAFactoryThatCannotBeCopied) {
