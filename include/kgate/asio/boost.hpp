@@ -9,7 +9,8 @@
 ///   co_await kgate::with_boost_asio::async_acquire(downloads, executor, boost::asio::use_awaitable);
 /// @endcode
 ///
-/// Operations can be cancelled one by one from Boost 1.77 on, which brought cancellation slots.
+/// Operations can be cancelled one by one from Boost 1.77 on, which brought cancellation slots. Tested are those of
+/// standalone Asio under Boost's names.
 
 #include <boost/asio/associated_allocator.hpp>
 #include <boost/asio/associated_executor.hpp>
