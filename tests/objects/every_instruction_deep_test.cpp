@@ -6,7 +6,7 @@ namespace {
 
 TEST(HealingDeep, TwoProcessesAreKilledTheSecondAtEveryInstruction) {
   const std::size_t all = one_dies_anywhere<2>();
-  for (std::size_t first = 0; first < all; first += 5) {
+  for (std::size_t first = 0; first < all; first += 10) {
     another_dies_healing<1>(first, 1);
     another_dies_healing<2>(first, 1);
     if (HasFailure()) return;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <barrier>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -26,6 +27,7 @@ struct twins {
   result apply(const operation& op) noexcept {
     const result was = left == right ? left : -1;
     left += op.add;
+    asm volatile("" : : : "memory");  // or a compiler changes both at once
     right += op.add;
     return was;
   }
@@ -66,14 +68,18 @@ bool dies_after(const shared_twins<K>& s, std::size_t steps) {
 /// After `victims` processes died: each has added one, and the other one or not; all slots are to be had again.
 template <int K>
 void expect_whole(const shared_twins<K>& s, int victims, std::size_t steps) {
-  std::int64_t added = 0;
-  for (int round = 0; round < 50 && (round == 0 || s.at->available() < K); ++round) {
+  constexpr int threads = 2 * K;
+  std::barrier all_there(threads);
+  {
     std::vector<std::jthread> all;
-    for (int t = 0; t < 2 * K; ++t) all.emplace_back([&] { EXPECT_GE(s.at->apply({1000}), 0) << steps; });
-    added += 2 * K * 1000;
+    for (int t = 0; t < threads; ++t)
+      all.emplace_back([&] {
+        EXPECT_GE(s.at->apply({1000}), 0) << "killed after " << steps << " instructions";
+        all_there.arrive_and_wait();  // each has a number of its own meanwhile, and tries another slot first
+      });
   }
   EXPECT_EQ(s.at->available(), K) << "killed after " << steps << " instructions";
-  const std::int64_t theirs = s.at->apply({0}) - added;
+  const std::int64_t theirs = s.at->apply({0}) - threads * 1000;
   EXPECT_GE(theirs, victims) << "killed after " << steps << " instructions";
   EXPECT_LE(theirs, 2 * victims) << "killed after " << steps << " instructions";
 }
