@@ -7,9 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <cstring>
 #include <ctime>
 #include <functional>
 #include <memory>
@@ -119,12 +122,39 @@ void reads_where_nothing_can_be_written() {
   EXPECT_DEATH(object->apply(counter::add(1)), "");
   let(PROT_READ | PROT_WRITE);
 }
+/// A counter too large for threads to own blocks of it.
+struct wide_counter : counter {
+  std::array<std::int64_t, 160> more{};
+};
 TEST(BetweenProcesses, ReadingWritesNothing) {
-  reads_where_nothing_can_be_written<resilient<counter, 2>>();
-  reads_where_nothing_can_be_written<resilient<counter, 4>>();
-  reads_where_nothing_can_be_written<resilient<counter, 33>>();
+  reads_where_nothing_can_be_written<resilient<wide_counter, 2>>();
+  reads_where_nothing_can_be_written<resilient<wide_counter, 33>>();
   reads_where_nothing_can_be_written<resilient<counter, 4, word_slots>>();
-  reads_where_nothing_can_be_written<resilient<counter, 4, healing>>();
+  reads_where_nothing_can_be_written<resilient<counter, 2, healing>>();
+  reads_where_nothing_can_be_written<resilient<counter, 16, healing>>();
+}
+
+/// A thread that owns a block notes there that it is at work, and what it has seen.
+template <class Object>
+void reading_leaves_no_trace() {
+  const shared<Object> object;
+  object->apply(counter::add(7));
+  EXPECT_EQ(object->apply(counter::read()), 7);
+  const auto bytes = [&] {
+    std::vector<unsigned char> all(sizeof(Object));
+    std::memcpy(all.data(), static_cast<const void*>(object.operator->()), sizeof(Object));
+    return all;
+  };
+  const auto before = bytes();
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(object->apply(counter::read()), 7);
+  EXPECT_EQ(bytes(), before);
+  object->apply(counter::add(1));
+  EXPECT_NE(bytes(), before);
+}
+TEST(BetweenProcesses, ReadingLeavesNoTrace) {
+  reading_leaves_no_trace<resilient<counter, 2>>();
+  reading_leaves_no_trace<resilient<counter, 4>>();
+  reading_leaves_no_trace<resilient<counter, 33>>();
 }
 
 double nanoseconds_each(int rounds, const std::function<void()>& what) {
