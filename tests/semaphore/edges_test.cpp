@@ -7,8 +7,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <stop_token>
+#include <string_view>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -151,6 +153,32 @@ TYPED_TEST(semaphore_edges, a_permit_is_of_any_semaphore) {
   EXPECT_DEATH(kgate::permit(s).merge(kgate::permit(other)), "merge of permits of different semaphores");
   static_assert(!std::is_constructible_v<kgate::basic_permit<TypeParam>, kgate::permit>);
   static_assert(!std::is_constructible_v<kgate::permit, kgate::slots&>, "a slot has a number");
+}
+
+/// Does something in the waiter that was interrupted, before it looks why.
+struct meddling : kgate::adaptive {
+  static inline std::function<void()> meanwhile;
+  static void step(const char* label) {
+    if (std::string_view(label) == "6i" && meanwhile) std::exchange(meanwhile, {})();
+  }
+};
+// Fewer permits interrupt it; then there are enough again, and it is admitted before it has looked.
+TEST(semaphore_edges_resize, a_waiter_that_is_refused_and_then_admitted_goes_on) {
+  kgate::basic_semaphore<kgate::fifo, meddling> s(2);
+  s.acquire();
+  std::jthread waiter([&] {
+    s.acquire(2);
+    s.release(2);
+  });
+  until_waiting(s, 1);
+  meddling::meanwhile = [&] {
+    s.resize(2);
+    s.release();
+  };
+  s.resize(1);
+  waiter.join();
+  EXPECT_FALSE(meddling::meanwhile);
+  EXPECT_EQ(s.available(), 2);
 }
 
 TYPED_TEST(semaphore_edges, closing_refuses_those_who_wait_and_those_who_come) {

@@ -530,7 +530,11 @@ class ticket_queue {
       p.live(mine.last, mine.w, mine.stamp, mine.gives_up, mine.counted);
       std::uint32_t seen = me.read(p["6"]);
       if ((seen & woken) != 0) return true;
-      if ((seen & interrupted) != 0) seen = me.clear(p["6i"], interrupted);
+      if ((seen & interrupted) != 0) {
+        me.clear(p["6i"], interrupted);
+        seen = me.read(p["6r"]);  // it may have been admitted meanwhile
+        if ((seen & woken) != 0) return true;
+      }
       if (expired()) {
         mine.gives_up = give_up(p, b, me);
         if (mine.gives_up == giving_up::done) return false;
