@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-PEERS = ["floor: xadd pair", "floor: xadd pair, looked at", "kgate fifo", "kgate throughput", "kgate slots", "moodycamel", "std::counting_semaphore", "sem_t",
+PEERS = ["floor: xadd pair", "floor: xadd pair, results used", "kgate fifo", "kgate throughput", "kgate slots", "moodycamel", "std::counting_semaphore", "sem_t",
          "boost interprocess", "k robust mutexes", "mutex+condvar barging", "mutex+condvar FIFO", "absl::Mutex",
          "floor: list and spin lock", "floor: six locked instructions", "kgate coroutines", "mutex and deque"]
 AT_MOST = {"kgate fifo": 13, "kgate throughput": 20}

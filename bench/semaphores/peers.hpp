@@ -81,11 +81,11 @@ struct xadd_pair {
 
 /// The same where somebody looks at what they gave, as every semaphore must: not all processors do that for nothing.
 struct used_xadd_pair {
-  static constexpr const char* name = "floor: xadd pair, looked at";
+  static constexpr const char* name = "floor: xadd pair, results used";
   explicit used_xadd_pair(int) {}
-  void enter() { look_at(word.fetch_add(1)); }
-  void leave() { look_at(word.fetch_sub(1)); }
-  static void look_at(std::uint64_t old) { asm volatile("" : : "r"(old)); }
+  void enter() { use(word.fetch_add(1)); }
+  void leave() { use(word.fetch_sub(1)); }
+  static void use(std::uint64_t old) { asm volatile("" : : "r"(old)); }
   alignas(64) std::atomic<std::uint64_t> word{0};
 };
 

@@ -3,8 +3,8 @@
 
 #include "kgate/detail/cxx20.hpp"
 
-/// kgate::permit: permits of any kgate semaphore, handed back at the end of a block. kgate::basic_permit<S>: of semaphores of
-/// type S only.
+/// kgate::permit: permits of any kgate semaphore, handed back at the end of a block. kgate::basic_permit<S>: of
+/// semaphores of type S only.
 
 #include <chrono>
 #include <concepts>

@@ -47,8 +47,8 @@ struct shared_twins {
   ~shared_twins() { ::munmap(memory, sizeof(object)); }
 };
 
-/// A process that adds one, and another one between its marks, and is killed after `steps` instructions of that. Whether
-/// it came so far.
+/// A process that adds one, and another one between its marks, and is killed after `steps` instructions of that.
+/// Whether it came so far.
 template <int K>
 bool dies_after(const shared_twins<K>& s, std::size_t steps) {
   traced_process victim([&] {
@@ -95,8 +95,8 @@ std::size_t one_dies_anywhere() {
   }
 }
 
-/// One is killed, after so many instructions; and another one that heals it, after every instruction or every `stride`th
-/// in turn. How often.
+/// One is killed, after so many instructions; and another one that heals it, after every instruction or every
+/// `stride`th in turn. How often.
 template <int K>
 std::size_t another_dies_healing(std::size_t first, std::size_t stride) {
   for (std::size_t steps = 0, lives = 0;; steps += stride, ++lives) {
