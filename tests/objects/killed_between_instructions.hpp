@@ -15,25 +15,15 @@
 
 #include "gate/faults/traced_process.hpp"
 #include "kgate/resilient.hpp"
+#include "objects/halves.hpp"
 
 namespace kgate::faults {
 
-/// Two numbers that must be equal.
-struct twins {
-  struct operation {
-    std::int64_t add;
-  };
-  using result = std::int64_t;  // what they were, or -1 if they differed
-  result apply(const operation& op) noexcept {
-    const result was = left == right ? left : -1;
-    left += op.add;
-    asm volatile("" : : : "memory");  // or a compiler changes both at once
-    right += op.add;
-    return was;
-  }
-  std::int64_t left = 0;
-  std::int64_t right = 0;
+/// A compiler must not change both at once.
+struct nothing_moved {
+  void operator()() const noexcept { asm volatile("" : : : "memory"); }
 };
+using twins = halves_of<nothing_moved>;
 
 /// Made in memory that forked processes share.
 template <int K>

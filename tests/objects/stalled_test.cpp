@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "kgate/resilient.hpp"
+#include "objects/halves.hpp"
 
 namespace kgate {
 namespace {
@@ -262,25 +263,15 @@ TEST(Killed, AnyNumberOfProcessesLoseNothingOfAnObjectThatHeals) {
   expect_all_slots_to_be_had(*s.object);
 }
 
-/// Two numbers that must be equal; an operation that was told to stops after it has changed the first.
-struct halves {
-  struct operation {
-    std::int64_t add;
-  };
-  using result = std::int64_t;  // what they were, or -1 if they differed
-  result apply(const operation& op) noexcept {
-    const result was = left == right ? left : -1;
-    left += op.add;
-    if (stalls_after >= 0 && stalls_after-- == 0) {
-      ++stalls_at->stopped;
-      while (!stalls_at->over) std::this_thread::sleep_for(1ms);
-    }
-    right += op.add;
-    return was;
+/// An operation that was told to stops half way.
+struct stops_if_told {
+  void operator()() const noexcept {
+    if (stalls_after < 0 || stalls_after-- != 0) return;
+    ++stalls_at->stopped;
+    while (!stalls_at->over) std::this_thread::sleep_for(1ms);
   }
-  std::int64_t left = 0;
-  std::int64_t right = 0;
 };
+using halves = halves_of<stops_if_told>;
 
 /// What a process had half done when it died is nobody's to see, also if the object remembered its last copy for it.
 TEST(Killed, HalfAnOperationIsNotSeen) {

@@ -64,6 +64,9 @@ class suspending_in_room : public in_room<Queue> {
       this->room_.words[i].wake(p["i2"]);
     }
   }
+  static auto refusing(Process& p) {
+    return [&p](Waiter& w) { w.word().rmw(p["refuse"], [](std::uint32_t v) { return v | withdrawn; }); };
+  }
   void resume(Process& p, int whom, std::uint32_t bits) {
     auto& word = this->room_.words[static_cast<std::size_t>(whom)];
     const std::uint32_t old = word.rmw(p["r1"], [bits](std::uint32_t v) { return v | bits; });
@@ -162,10 +165,7 @@ class closed_in_room : public suspending_in_room<Queue, Permits> {
     [[maybe_unused]] auto frame = p.frame();
     room_machine::Taken taken;
     this->queue_.remove_permits(p, Permits, taken);
-    const auto note = [&](room_machine::Waiter& w) {
-      w.word().rmw(p["refuse"], [](std::uint32_t v) { return v | withdrawn; });
-    };
-    this->queue_.withdraw_heavier(p, 0, note, taken);
+    this->queue_.withdraw_heavier(p, 0, base::refusing(p), taken);
     if (Wakes) taken.wake_all(p);
   }
 };
@@ -195,10 +195,7 @@ class shrunk_in_room : public suspending_in_room<Queue, 2, Heavy> {
     room_machine::Taken taken;
     this->queue_.remove_permits(p, 1, taken);
     if (!Late) end(p);
-    const auto note = [&](room_machine::Waiter& w) {
-      w.word().rmw(p["refuse"], [](std::uint32_t v) { return v | withdrawn; });
-    };
-    this->queue_.withdraw_heavier(p, 1, note, taken);
+    this->queue_.withdraw_heavier(p, 1, base::refusing(p), taken);
     if (Late) end(p);
     taken.wake_all(p);
   }
