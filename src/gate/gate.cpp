@@ -89,7 +89,8 @@ gate::shared& gate::opened() const {
 }
 
 gate::member gate::join() {
-  const membership mine = opened().take();
+  opened().slots();  // an error, if the file is damaged
+  const membership mine = shared_->take();
   return {shared_, mine.number, mine.out};
 }
 
@@ -293,8 +294,10 @@ std::uint64_t gate::member::token() {
   owner_->expect_ours();
   if (token_ == 0) {
     *guess_ = 0;
-    token_ = owner_->core.take_token();
-    if (token_ == 0) owner_->damaged();
+    const std::uint64_t taken = owner_->core.take_token();
+    owner_->slots();  // of a file that was cut off tokens would begin anew: looked at when the token is taken
+    if (taken == 0) owner_->damaged();
+    token_ = taken;
   }
   return token_;
 }

@@ -5,6 +5,7 @@
 /* What the tests in C share. */
 
 #include <errno.h>
+#include <grp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -26,6 +27,8 @@
     }                                                                                                      \
   } while (0)
 #define OK(call) CHECK((call) == KGATE_OK)
+/* That a call returned a code, where the call itself is elsewhere: symbols_test.py looks for calls and their codes. */
+#define GETS(call, result, code) CHECK((result) == (code))
 #define SAYS(text) CHECK(strstr(kgate_last_error(), (text)) != NULL)
 
 static const int64_t millisecond = 1000000;
@@ -52,6 +55,27 @@ static inline void sleep_for(int64_t nanoseconds) {
 static inline int readable(const kgate_wait* wait, int milliseconds) {
   struct pollfd watched = {kgate_wait_descriptor(wait), POLLIN, 0};
   return poll(&watched, 1, milliseconds) == 1;
+}
+
+/* What a call in a process of its own returns. */
+static inline int alone(int (*call)(void)) {
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) _exit(call());
+  return waits_for(child);
+}
+
+/* Becomes a user that may nothing; one who is no superuser cannot, and loses the right to the directory instead. */
+static inline int become_nobody(const char* directory) {
+  const unsigned nobody = 65534;
+  if (geteuid() != 0) return chmod(directory, 0500);
+  return setgroups(0, NULL) != 0 || setresgid(nobody, nobody, nobody) != 0 || setresuid(nobody, nobody, nobody) != 0;
+}
+
+static inline const char* path_of(const char* name) {
+  static char path[4096];
+  snprintf(path, sizeof path, "%s/%s.gate", getenv("KGATE_DIR"), name);
+  return path;
 }
 
 /* A directory of its own for the gates of a test. */

@@ -166,7 +166,9 @@ static void stop_ends_waits(void) {
   sleep_for(20 * millisecond);
   kgate_stop_request(stop);
   CHECK(pthread_join(a, NULL) == 0 && pthread_join(b, NULL) == 0);
-  CHECK(one.result == KGATE_STOPPED && other.result == KGATE_STOPPED && kgate_stop_requested(stop) == 1);
+  GETS(kgate_enter_within, one.result, KGATE_STOPPED);
+  GETS(kgate_acquire_within, other.result, KGATE_STOPPED);
+  CHECK(kgate_stop_requested(stop) == 1);
   CHECK(kgate_enter_within(waiting, 1, KGATE_FOREVER, stop) == KGATE_STOPPED);
   kgate_stop_destroy(stop);
   kgate_stop_destroy(NULL);
@@ -203,7 +205,8 @@ static void semaphore_life(void) {
   CHECK(pthread_create(&thread, NULL, wait_at_semaphore, &w) == 0);
   while (kgate_semaphore_waiters(s) == 0) sleep_for(millisecond);
   kgate_semaphore_close(s);
-  CHECK(pthread_join(thread, NULL) == 0 && w.result == KGATE_CLOSED);
+  CHECK(pthread_join(thread, NULL) == 0);
+  GETS(kgate_acquire_within, w.result, KGATE_CLOSED);
   CHECK(kgate_acquire(s, 1) == KGATE_CLOSED && kgate_semaphore_permits(s) == 0);
   OK(kgate_release(s, 5));
   kgate_semaphore_destroy(s);
