@@ -178,8 +178,8 @@ static void* block(void* argument) {
   const int64_t limit = 600000 * millisecond;
   ptrdiff_t slot = -1;
   if (b->slots != NULL)
-    b->result = b->limited ? kgate_slots_acquire_within(b->slots, &slot, limit, NULL)
-                           : kgate_slots_acquire(b->slots, &slot);
+    b->result =
+        b->limited ? kgate_slots_acquire_within(b->slots, &slot, limit, NULL) : kgate_slots_acquire(b->slots, &slot);
   else if (b->semaphore != NULL)
     b->result = b->limited ? kgate_acquire_within(b->semaphore, b->weight, limit, NULL)
                            : kgate_acquire(b->semaphore, b->weight);
@@ -356,7 +356,7 @@ static void stops_the_program(void (*break_it)(void), const char* said) {
     _exit(0);
   }
   close(ends[1]);
-  for (ssize_t got = 1; got > 0 && length < sizeof text - 1; length += got > 0 ? (size_t)got : 0)
+  for (ssize_t got = 1; got > 0 && length<sizeof text - 1; length += got> 0 ? (size_t)got : 0)
     got = read(ends[0], text + length, sizeof text - 1 - length);
   close(ends[0]);
   CHECK(waits_for(child) == 128 + SIGABRT);

@@ -6,6 +6,7 @@ usage: errors_test.py ROOT C_PROGRAM [Errors | Full], with the package on PYTHON
 C_PROGRAM is that of tests/c/errors_test.c. Full needs a minute: as many participants as a gate can have.
 """
 import ast
+import importlib
 import os
 import re
 import resource
@@ -100,6 +101,16 @@ class Errors(unittest.TestCase):
         for use in (lambda: permit.slot, lambda: permit.slots, lambda: permit.token, lambda: int(permit), permit.__enter__):
             self.in_child(kgate.Forked, lambda: None, use)
         permit.release()
+
+    def test_a_subinterpreter_is_refused(self):
+        interpreters = importlib.import_module("_xxsubinterpreters" if sys.version_info < (3, 13) else "_interpreters")
+        other = interpreters.create()
+        try:
+            code = (f"import sys\nsys.path[:] = {sys.path!r}\ntry:\n    import kgate\nexcept ImportError as error:\n"
+                    "    assert 'main interpreter only' in str(error)\nelse:\n    raise AssertionError('imported')\n")
+            self.assertIsNone(interpreters.run_string(other, code))  # else it raises, or says what was raised
+        finally:
+            interpreters.destroy(other)
 
     def test_every_code_has_its_class(self):
         codes = dict(re.findall(r"^  KGATE_(\w+) = (\d+)", (ROOT / "include/kgate/kgate.h").read_text(), re.M))

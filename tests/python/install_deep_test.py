@@ -13,6 +13,9 @@ from pathlib import Path
 
 ROOT = Path()
 TRY = "import kgate, tempfile; g = kgate.Gate('x', 2, directory=tempfile.mkdtemp()); print(int(g.enter()))"
+# What type checkers look for beside the modules.
+TYPED = ("import kgate, pathlib; there = pathlib.Path(kgate.__file__).parent; "
+         "print([n for n in ('py.typed', '_native.pyi', '_cluster.pyi') if not (there / n).is_file()])")
 
 
 def run(*command, **options):
@@ -27,6 +30,7 @@ class Install(unittest.TestCase):
         run(sys.executable, "-m", "venv", "--system-site-packages", folder)
         run(folder / "bin/pip", "install", "--no-index", "--no-build-isolation", what)
         self.assertEqual(run(folder / "bin/python", "-c", TRY, cwd=folder), "0\n")
+        self.assertEqual(run(folder / "bin/python", "-c", TYPED, cwd=folder), "[]\n")
 
     def test_from_the_tree(self):
         with tempfile.TemporaryDirectory() as folder:

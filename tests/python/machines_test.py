@@ -19,7 +19,6 @@ import unittest
 from pathlib import Path
 
 import kgate
-from kgate._machines import ClusterGate
 
 ENSEMBLE = ""
 
@@ -51,7 +50,10 @@ class Machines(unittest.TestCase):
     def test_entering_and_leaving(self):
         g = self.gate("simple", 2)
         self.assertEqual((g.name, g.slots, g.on, repr(g)), ("simple", 2, self.on, "kgate.Gate('simple')"))
+        self.assertIs(type(g), kgate.ClusterGate)
         with g.enter(timeout=60) as slot:
+            self.assertIs(type(slot), kgate.ClusterPermit)
+            self.assertEqual((+slot, abs(slot), slot.__index__()), (0, 0, 0))
             self.assertEqual((int(slot), slot.slot, f"{slot}", ["a", "b"][slot], slot.lost, slot.released), (0, 0, "0", "a", False, False))
             with g.enter() as other:
                 self.assertEqual(other.slots, (1,))
@@ -104,7 +106,7 @@ class Machines(unittest.TestCase):
                 g.remove()
 
     def test_never_opened(self):
-        half = ClusterGate.__new__(ClusterGate)
+        half = kgate.ClusterGate.__new__(kgate.ClusterGate)
         for wrong in (half.enter, half.status, half.remove, lambda: half.slots, lambda: half.name, lambda: half.resize(1), lambda: pickle.dumps(half)):
             with self.assertRaises(ValueError):
                 wrong()
@@ -222,6 +224,14 @@ class Machines(unittest.TestCase):
 
 
 class Missing(unittest.TestCase):
+    def test_its_classes_are_there_without_the_compiled_part(self):
+        """So that a program can ask what it has; nothing but their use loads them."""
+        text = ("import sys; sys.modules['kgate._cluster'] = None\nimport kgate\nassert 'kgate._machines' not in sys.modules\n"
+                "assert not isinstance(kgate.Gate, kgate.ClusterGate) and issubclass(kgate.ClusterGate, kgate.Gate) and kgate.ClusterPermit\n"
+                "try:\n    kgate.ClusterGates\nexcept AttributeError as error:\n    print(error)\n")
+        told = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout
+        self.assertIn("'kgate' has no attribute 'ClusterGates'", told)
+
     def test_a_clear_error_without_the_compiled_part(self):
         text = ("import sys; sys.modules['kgate._cluster'] = None\nimport kgate\n"
                 "try:\n    kgate.Gate('x', 1, on='zk://127.0.0.1')\nexcept kgate.Error as error:\n    print(error)\n")

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT, TOOL = Path(), ""
+CLUSTER_HEADER = Path("/usr/include/zookeeper/zookeeper.h")
 FLAGS = ["-O1", "-g", "-fPIC", "-pthread", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
@@ -31,17 +32,19 @@ class Sanitized(unittest.TestCase):
         cls.made = tempfile.TemporaryDirectory()
         cls.folder = Path(cls.made.name)
         include = [f"-I{ROOT}/include", f"-I{ROOT}/src"]
-        sources = [p for room in ("gate", "c") for p in sorted((ROOT / "src" / room).glob("*.cpp"))]
+        cls.with_cluster = CLUSTER_HEADER.exists()
+        rooms = ("gate", "c", "cluster") if cls.with_cluster else ("gate", "c")
+        sources = [p for room in rooms for p in sorted((ROOT / "src" / room).glob("*.cpp"))]
 
         def compiled(source):
             run("g++", "-std=c++20", *FLAGS, *include, "-c", source, "-o", cls.folder / f"{source.parent.name}_{source.stem}.o")
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(compiled, sources))
-        run("g++", *FLAGS, "-shared", *cls.folder.glob("*.o"), "-Wl,-soname,libkgate.so.1", "-o", cls.folder / "libkgate.so.1")
+        run("g++", *FLAGS, "-shared", *cls.folder.glob("gate_*.o"), *cls.folder.glob("c_*.o"), "-Wl,-soname,libkgate.so.1", "-o", cls.folder / "libkgate.so.1")
         (cls.folder / "libkgate.so").symlink_to("libkgate.so.1")
         link = [f"-L{cls.folder}", "-lkgate", f"-Wl,-rpath,{cls.folder}"]
-        for name in ("interface_test", "errors_test", "signals_test"):
+        for name in ("interface_test", "errors_test", "results_test", "signals_test"):
             run("gcc", "-std=c11", "-D_GNU_SOURCE", *FLAGS, *include, f"-I{ROOT}/tests", ROOT / f"tests/c/{name}.c", "-o",
                 cls.folder / name, *link)
         package = cls.folder / "python/kgate"
@@ -52,6 +55,10 @@ class Sanitized(unittest.TestCase):
                 (package / source.name).write_text(source.read_text())
         run("gcc", *FLAGS, "-shared", f"-I{sysconfig.get_paths()['include']}", *include, f"-I{python}", *sorted((python / "native").glob("*.c")),
             "-o", package / f"_native{sysconfig.get_config_var('EXT_SUFFIX')}", *link)
+        if cls.with_cluster:  # with gates of its own, as the package has it
+            run("g++", "-std=c++20", *FLAGS, "-fvisibility=hidden", "-shared", f"-I{sysconfig.get_paths()['include']}", *include, f"-I{python}",
+                python / "native/cluster.cpp", *cls.folder.glob("cluster_*.o"), *cls.folder.glob("gate_*.o"), "-lzookeeper_mt",
+                "-o", package / f"_cluster{sysconfig.get_config_var('EXT_SUFFIX')}")
 
     @classmethod
     def tearDownClass(cls):
@@ -61,7 +68,7 @@ class Sanitized(unittest.TestCase):
         return {**os.environ, "UBSAN_OPTIONS": "print_stacktrace=1", **more}
 
     def test_c(self):
-        for command in (["interface_test"], ["errors_test", TOOL], ["signals_test"]):
+        for command in (["interface_test"], ["errors_test", TOOL], ["results_test", TOOL], ["signals_test"]):
             run(self.folder / command[0], *command[1:], env=self.environment(KGATE_DIR=str(self.folder)), timeout=900)
 
     def python(self, suite, *arguments):
@@ -78,6 +85,14 @@ class Sanitized(unittest.TestCase):
 
     def test_python_errors(self):
         self.python("errors_test.py", ROOT, self.folder / "errors_test")
+
+    def test_python_hostile(self):
+        self.python("hostile_test.py")
+
+    def test_python_between_machines(self):
+        if not self.with_cluster or not Path("/usr/share/java/zookeeper.jar").exists():
+            self.skipTest("no library for ZooKeeper, or no servers to be had")
+        self.python("machines_test.py", ROOT / "src/cluster/ensemble")
 
     def test_asyncio(self):
         self.python("asyncio_test.py", self.folder / "interface_test", TOOL)

@@ -12,6 +12,9 @@ from pathlib import Path
 
 ROOT = Path()
 USER = """
+import os
+import pathlib
+
 import kgate
 
 def train(device: int) -> float:
@@ -27,6 +30,31 @@ maybe: kgate.Permit | None = kgate.Gate("gpu").try_enter(weight=2)
 limited: float = kgate.limit("gpu", 4)(train)(3)
 same: float = kgate.Gate("gpu").limit(timeout=1)(train)(device=3)
 taken: bool = kgate.Semaphore(3).acquire(timeout=1.5, permits=2)
+
+licence: kgate.ClusterGate = kgate.Gate("licence", 8, on="zk://a,b,c")
+with licence.enter(timeout=1) as held:
+    gone: bool = held.lost
+    watched: int = held.fileno()
+    ports: list[int] = [7000 + held, held * 2, 1 << held, int(held), ["a"].index("a") + held.slot]
+    print(["a", "b"][held], f"{held:02d}", held < 3, licence.on, held.token)
+perhaps: kgate.ClusterPermit | None = kgate.Gate("licence", on="zk://a").try_enter()
+somewhere: kgate.Gate = kgate.Gate("by the environment")
+if isinstance(somewhere, kgate.ClusterGate):
+    print(somewhere.on, somewhere.enter().lost)
+
+class Own(kgate.Gate):
+    def twice(self) -> int:
+        return 2 * self.slots
+
+class OwnWithInit(kgate.Gate):
+    def __init__(self, name: str, directory: os.PathLike[str]) -> None:
+        super().__init__(name, 2, directory=directory, overtake=1)
+
+own: Own = Own("own", 2, directory=pathlib.Path("/tmp"))
+
+async def far() -> bool:
+    async with kgate.Gate("licence", on="zk://a").enter_async(timeout=1) as inside:
+        return inside.lost
 
 async def later() -> int:
     async with kgate.Gate("gpu").enter_async(timeout=1) as inside, kgate.Semaphore(3), kgate.Semaphore(2).acquire_async(2):
@@ -53,6 +81,9 @@ class Types(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             program.write_text(USER + 'train(kgate.Gate("gpu").enter(timeout="1"))\n')
             self.assertIn("2 errors", self.mypy(program).stdout)
+            program.write_text(USER + 'print(kgate.Gate("gpu").enter().lost)\n'
+                               'kgate.Gate("gpu", 1, derectory="/tmp")\n')
+            self.assertRegex(self.mypy(program).stdout, r'(?s)"Permit" has no attribute "lost".*No overload variant of "Gate" matches')
 
 
 if __name__ == "__main__":

@@ -20,15 +20,18 @@ import operator
 import os
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Callable, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, ParamSpec, Self, TypeVar, overload
 
 from . import _native
 from ._asyncio import Entering, Pending, TaskQueues
 from ._native import Permit, guard_against_truncation
 
+if TYPE_CHECKING:
+    from ._machines import ClusterGate, ClusterPermit
+
 __all__ = ["Gate", "Permit", "Semaphore", "Status", "Participant", "limit", "Error", "Closed", "TooHeavy", "BadName", "BadSlots",
            "NotFound", "NoPermission", "WrongSlots", "NotAGate", "Damaged", "BadFilesystem", "InUse", "TooMany", "Removed",
-           "Cancelled", "Forked", "Lost", "Unreachable", "guard_against_truncation"]
+           "Cancelled", "Forked", "Lost", "Unreachable", "ClusterGate", "ClusterPermit", "guard_against_truncation"]
 __version__ = _native.version
 
 P = ParamSpec("P")
@@ -183,20 +186,8 @@ class Status:
     waiters: tuple[Participant, ...]
 
 
-class Gate(_native.Gate):
-    """The gate `name` of this user, created with `slots` if there is none; with slots = 0 it must exist. With `on`, or KGATE_ON in the
-    environment and no directory given, a gate between machines on that ZooKeeper ensemble, whose permits have `lost` as well.
-
-    Safe to use from many threads, after fork, and to send to other processes. Where it is, is settled when it is made: a later
-    change of directory or environment does not make it another gate.
-    """
-
-    def __new__(cls, name: str = "", slots: int = 0, *, on: str | None = None, directory: str | os.PathLike[str] | None = None,
-                **others: Any) -> Gate:
-        if cls is Gate and (on is not None or directory is None and os.environ.get("KGATE_ON")):
-            from ._machines import ClusterGate
-            return super().__new__(ClusterGate)
-        return super().__new__(cls)
+class _Opened(_native.Gate):
+    """What opens a gate of this machine."""
 
     def __init__(self, name: str, slots: int = 0, *, on: str | None = None, directory: str | os.PathLike[str] | None = None,
                  mode: int = 0o600, group: int | None = None, overtake: int = 0, command: str | None = None) -> None:
@@ -220,6 +211,29 @@ class Gate(_native.Gate):
             raise ValueError("the directory of a gate has no name; leave it out, and KGATE_DIR unset, for your own")
         super().__init__(name, slots, directory=None if where is None else os.path.abspath(where), mode=mode,
                          group=-1 if group is None else group, overtake=overtake, command=command)
+
+
+class Gate(_Opened):
+    """The gate `name` of this user, created with `slots` if there is none; with slots = 0 it must exist. With `on`, or KGATE_ON in the
+    environment and no directory given, a gate between machines on that ZooKeeper ensemble, whose permits have `lost` as well.
+
+    Safe to use from many threads, after fork, and to send to other processes. Where it is, is settled when it is made: a later
+    change of directory or environment does not make it another gate.
+    """
+
+    @overload
+    def __new__(cls, name: str, slots: int = 0, *, on: str, command: str | None = None) -> ClusterGate: ...  # type: ignore[misc]
+
+    @overload
+    def __new__(cls, name: str = "", slots: int = 0, *, on: str | None = None, directory: str | os.PathLike[str] | None = None,
+                mode: int = 0o600, group: int | None = None, overtake: int = 0, command: str | None = None) -> Self: ...
+
+    def __new__(cls, name: str = "", slots: int = 0, *, on: str | None = None, directory: str | os.PathLike[str] | None = None,
+                **others: Any) -> Gate:
+        if cls is Gate and (on is not None or directory is None and os.environ.get("KGATE_ON")):
+            from ._machines import ClusterGate
+            return super().__new__(ClusterGate)
+        return super().__new__(cls)
 
     def enter_async(self, weight: int = 1, timeout: float | None = None) -> Entering[Permit]:
         """For asyncio: `async with gate.enter_async() as slot`, or `permit = await gate.enter_async()`. TimeoutError if not in time;
@@ -303,6 +317,13 @@ class Semaphore(_native.Semaphore):
         self.release()
 
 
+def __getattr__(name: str) -> Any:
+    if name in ("ClusterGate", "ClusterPermit"):  # loaded by whoever uses them
+        from . import _machines
+        return getattr(_machines, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def _within(seconds: float) -> str:
     if seconds <= 0:
         return " now"
@@ -345,8 +366,8 @@ def _at_least_one(number: int, what: str) -> int:
 
 
 def _reopened(kind: type[Gate], name: str, directory: str | None, command: str | None) -> Gate:
-    made = kind.__new__(kind)
-    Gate.__init__(made, name, directory=directory, command=command)
+    made = kind.__new__(kind, name)
+    _Opened.__init__(made, name, directory=directory, command=command)
     return made
 
 

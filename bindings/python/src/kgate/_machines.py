@@ -9,14 +9,17 @@ import operator
 import os
 import threading
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, SupportsIndex
+from typing import TYPE_CHECKING, Any, Callable, Literal, SupportsIndex
 
 import kgate
 
-from ._asyncio import Pending
+from ._asyncio import Entering, Pending
 
 if TYPE_CHECKING:
     from . import _cluster
+    from ._native import _Number
+else:
+    _Number = object
 
 
 def _compiled() -> Any:
@@ -28,7 +31,7 @@ def _compiled() -> Any:
     return _cluster
 
 
-class ClusterPermit:
+class ClusterPermit(_Number):
     """Being inside a gate between machines; as kgate.Permit, and `lost` when the session may have expired and others may be inside."""
 
     def __init__(self, held: _cluster.Permit, gate: ClusterGate) -> None:
@@ -37,16 +40,19 @@ class ClusterPermit:
 
     @property
     def slot(self) -> int:
+        """Its slot, 0..k-1; with a weight the first of them."""
         return self.slots[0]
 
     @property
     def slots(self) -> tuple[int, ...]:
+        """All slots of a permit with a weight."""
         if self.released:
             raise ValueError("the permit was released")
         return self._slots
 
     @property
     def lost(self) -> bool:
+        """Whether the session has expired, or may have: others may be inside."""
         return self._held.lost
 
     def fileno(self) -> int:
@@ -63,18 +69,22 @@ class ClusterPermit:
     def __int__(self) -> int:
         return self.slot
 
-    __index__ = __int__
+    def __index__(self) -> int:
+        return self.slot
 
     def __float__(self) -> float:
         return float(self.slot)
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> Literal[True]:
         return True
 
     def __neg__(self) -> int:
         return -self.slot
 
-    __pos__ = __abs__ = __int__
+    def __pos__(self) -> int:
+        return self.slot
+
+    __abs__ = __pos__
 
     def __divmod__(self, other: int) -> tuple[int, int]:
         return divmod(self.slot, other)
@@ -204,13 +214,14 @@ class ClusterGate(kgate.Gate):
 
     @property
     def on(self) -> str:
+        """The ensemble that the gate is on."""
         return self._opened[0]
 
     @property
     def slots(self) -> int:
         return self._gate.slots()
 
-    def _enter(self, weight: SupportsIndex, seconds: float | None) -> Any:
+    def _enter(self, weight: SupportsIndex, seconds: float | None) -> ClusterPermit | None:
         """A permit, or None if not in time. In the main thread another one waits, so that a signal can end it."""
         number = _weight(weight)
         given = kgate._seconds(seconds)
@@ -233,10 +244,10 @@ class ClusterGate(kgate.Gate):
             raise
         return self._permit(one.finish())
 
-    def _permit(self, got: _cluster.Permit | None) -> Any:
+    def _permit(self, got: _cluster.Permit | None) -> ClusterPermit | None:
         return None if got is None else ClusterPermit(got, self)
 
-    def enter(self, weight: SupportsIndex = 1, timeout: float | None = None) -> Any:
+    def enter(self, weight: SupportsIndex = 1, timeout: float | None = None) -> ClusterPermit:  # type: ignore[override]
         permit = self._enter(weight, timeout)
         if permit is None:
             raise self._too_late(weight.__index__(), timeout or 0)
@@ -245,8 +256,11 @@ class ClusterGate(kgate.Gate):
     def _too_late(self, weight: int, seconds: float) -> TimeoutError:
         return kgate._gate_too_late(self.name, weight, seconds, f"-n {self.name} --on {self.on}")
 
-    def try_enter(self, weight: SupportsIndex = 1, timeout: float | None = 0) -> Any:
+    def try_enter(self, weight: SupportsIndex = 1, timeout: float | None = 0) -> ClusterPermit | None:  # type: ignore[override]
         return self._enter(weight, 0 if timeout is None else timeout)
+
+    if TYPE_CHECKING:
+        def enter_async(self, weight: int = 1, timeout: float | None = None) -> Entering[ClusterPermit]: ...  # type: ignore[override]
 
     def _begin_async(self, weight: int) -> tuple[Any, None] | tuple[None, Pending[Any]]:
         gate, weight = self._gate, _weight(weight)

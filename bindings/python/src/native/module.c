@@ -27,24 +27,25 @@ static PyMethodDef module_methods[] = {
      "would end them. It installs a handler for SIGBUS, of the whole process, which hands on what is not about a "
      "gate."},
     {NULL, NULL, 0, NULL}};
-static struct PyModuleDef module_definition = {PyModuleDef_HEAD_INIT, .m_name = "kgate._native", .m_size = -1,
-                                               .m_methods = module_methods};
 
-PyMODINIT_FUNC PyInit__native(void) {
+/* In two phases, so that each interpreter that imports the module comes by here: of one initialised in one phase a
+ * subinterpreter gets a copy unasked, once the main one has it. */
+static int exec_module(PyObject* module) {
+  static int prepared;
   if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
     PyErr_SetString(PyExc_ImportError, "kgate can be used in the main interpreter only");
-    return NULL;
+    return -1;
   }
   this_process = getpid();
-  if (pthread_atfork(NULL, NULL, in_child) != 0) return PyErr_NoMemory();
-  PyObject* module = PyModule_Create(&module_definition);
-  if (module == NULL) return NULL;
+  if (!prepared && pthread_atfork(NULL, NULL, in_child) != 0) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  prepared = 1;
   if (PyModule_AddType(module, &gate_type) != 0 || PyModule_AddType(module, &permit_type) != 0 ||
       PyModule_AddType(module, &semaphore_type) != 0 || PyModule_AddType(module, &wait_type) != 0 ||
-      PyModule_AddStringConstant(module, "version", kgate_version()) != 0) {
-    Py_DECREF(module);
-    return NULL;
-  }
+      PyModule_AddStringConstant(module, "version", kgate_version()) != 0)
+    return -1;
   const struct {
     const char* name;
     int code;
@@ -58,9 +59,11 @@ PyMODINIT_FUNC PyInit__native(void) {
                {"REMOVED", KGATE_REMOVED},         {"FORKED", KGATE_FORKED},
                {"SYSTEM", KGATE_SYSTEM},           {"CANCELLED", KGATE_CANCELLED}};
   for (size_t i = 0; i < sizeof codes / sizeof *codes; ++i)
-    if (PyModule_AddIntConstant(module, codes[i].name, codes[i].code) != 0) {
-      Py_DECREF(module);
-      return NULL;
-    }
-  return module;
+    if (PyModule_AddIntConstant(module, codes[i].name, codes[i].code) != 0) return -1;
+  return 0;
 }
+static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, exec_module}, {0, NULL}};
+static struct PyModuleDef module_definition = {PyModuleDef_HEAD_INIT, .m_name = "kgate._native",
+                                               .m_methods = module_methods, .m_slots = module_slots};
+
+PyMODINIT_FUNC PyInit__native(void) { return PyModuleDef_Init(&module_definition); }
