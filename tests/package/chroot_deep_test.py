@@ -38,6 +38,34 @@ int main(void) {
   return 0;
 }
 """
+# Holds a slot of the gate until the upgrade is over, or waits for one; each in its own language.
+C_MEMBER = r"""
+#include <kgate/kgate.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+  kgate_gate *gate;
+  kgate_member *me;
+  if (kgate_gate_open(&gate, "members", 3, NULL) || kgate_gate_join(gate, &me) || kgate_enter(me, 1)) {
+    fprintf(stderr, "%s\n", kgate_last_error());
+    return 1;
+  }
+  puts("C in");
+  fflush(stdout);
+  while (access("/upgraded", F_OK) != 0) usleep(100000);
+  if (kgate_leave(me)) return 2;
+  kgate_part(me);
+  kgate_gate_close(gate);
+  return 0;
+}
+"""
+PYTHON_MEMBER = """
+import kgate, os, time
+with kgate.Gate("members", 3).enter():
+    print("Python in", flush=True)
+    while not os.path.exists("/upgraded"):
+        time.sleep(0.1)
+"""
 CPP_PROGRAM = r"""
 #include <cstdio>
 #include <kgate/gate.hpp>
@@ -47,6 +75,9 @@ int main() {
   std::printf("C++ has slot %d\n", permit.slot());
 }
 """
+# Begins a line with a throw-away server, whose address is $on; the line's end is the server's as well.
+WITH_SERVER = ("{}/src/cluster/ensemble 1 /tmp/servers >/tmp/address & for i in $(seq 6000); do [ -s /tmp/address ] && break; sleep 0.1; done; "
+               "on=$(cat /tmp/address); ")
 CMAKE = """
 cmake_minimum_required(VERSION 3.25)
 project(user C CXX)
@@ -127,6 +158,17 @@ class Packages(Bare):
                 (cls.root / "packages").mkdir(exist_ok=True)
                 shutil.copy(package, cls.root / "packages")
 
+    def use_between_machines(self):
+        """By kgate-cluster and the package for Python, on a server of this machine's Debian."""
+        self.install("libslf4j-java", "libzookeeper-java", "openjdk-17-jre-headless")
+        for name in ("src/cluster/ensemble", "cmake/launch.sh", "packages.txt"):
+            (self.root / "user/tree" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(SOURCE / name, self.root / "user/tree" / name)
+        self.assertEqual(self.typed(WITH_SERVER.format("/user/tree") + (
+            "kgate run --on $on -n far -k 2 -- sh -c 'echo slot $KGATE_SLOT; kgate status --on '$on' -n far | grep -o \"1 of 2\"'; "
+            "export KGATE_ON=$on; python3 -c 'import kgate; print(type(kgate.Gate(\"far\").enter()).__name__)'")),
+            "slot 0\n1 of 2\nClusterPermit\n")
+
     def newer(self):
         """The same packages as the next version."""
         old, new = self.root / "packages", self.root / "newer"
@@ -150,7 +192,8 @@ class Packages(Bare):
         self.assertIn("unreachable", self.typed("kgate status --on 'zk://127.0.0.1:1?session=2s' 2>&1 || echo unreachable"))
 
     def test_installed_used_upgraded_and_purged(self):
-        for name, text in (("main.c", C_PROGRAM), ("main.cpp", CPP_PROGRAM), ("CMakeLists.txt", CMAKE), ("main.py", PYTHON)):
+        for name, text in (("main.c", C_PROGRAM), ("main.cpp", CPP_PROGRAM), ("CMakeLists.txt", CMAKE), ("main.py", PYTHON),
+                           ("member.c", C_MEMBER), ("member.py", PYTHON_MEMBER)):
             (self.root / "user").mkdir(exist_ok=True)
             (self.root / "user" / name).write_text(textwrap.dedent(text).lstrip())
         self.typed("apt-get update -qq", shown=False)
@@ -161,17 +204,24 @@ class Packages(Bare):
         self.assertEqual(set(self.typed("dpkg-query -W -f '${Package}\\n' 'kgate*' 'libkgate*' 'python3-kgate'").split()), set(NAMES))
         self.install("gcc", "g++", "cmake", "ninja-build", "pkg-config")
         self.use()
+        self.use_between_machines()
 
-        # One who is inside, and one who waits, during an upgrade.
+        # During an upgrade one of each language is inside, and one of each waits; who was loaded before meets who is loaded after.
         self.newer()
+        self.typed("cc -Wall -Werror /user/member.c -o /user/member $(pkg-config --cflags --libs libkgate)")
         during = self.typed(
-            "kgate run -n held -k 1 -- sh -c 'echo first in; while [ ! -e /upgraded ]; do sleep 0.1; done' & "
-            "until kgate status -n held 2>/dev/null | grep -q '1 of 1'; do sleep 0.1; done; "
-            "kgate run -n held -k 1 -- echo second in & "
-            "until kgate status -n held | grep -q '1 waiting'; do sleep 0.1; done; "
-            "DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends /newer/*.deb >/dev/null 2>&1; "
-            "touch /upgraded; wait; kgate --version")
-        self.assertEqual(during.split("\n")[:2], ["first in", "second in"])
+            "kgate run -n members -k 3 -- sh -c 'echo tool in; while [ ! -e /upgraded ]; do sleep 0.1; done' & "
+            "/user/member & python3 /user/member.py & "
+            "until kgate status -n members 2>/dev/null | grep -q '3 of 3'; do sleep 0.1; done; "
+            "kgate run -n members -k 3 -- echo tool in & /user/member & python3 /user/member.py & "
+            "until kgate status -n members | grep -q '3 waiting'; do sleep 0.1; done; echo upgrading; "
+            "DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends /newer/*.deb >/dev/null 2>&1; echo upgraded; "
+            "kgate status -n members | grep -o '3 of 3\\|3 waiting'; python3 /user/member.py & "
+            "until kgate status -n members | grep -q '4 waiting'; do sleep 0.1; done; "
+            "touch /upgraded; wait; kgate status -n members --json; kgate --version").split("\n")
+        self.assertEqual([sorted(during[:3]), during[3:7]], [["C in", "Python in", "tool in"], ["upgrading", "upgraded", "3 of 3", "3 waiting"]])
+        self.assertEqual(sorted(during[7:11]), ["C in", "Python in", "Python in", "tool in"])
+        self.assertRegex("\n".join(during[11:]), r'"free": ?3\b')
         versions = self.typed("dpkg-query -W -f '${Package} ${Version}\\n' 'kgate*' 'libkgate*' 'python3-kgate'").split("\n")
         self.assertTrue(all(row.endswith("+next") for row in versions if row), versions)
         self.use()
@@ -220,6 +270,14 @@ class Readme(Copied):
         # Without a network, as the README says.
         self.typed(f"set -e; cd ~/kgate\n{commands}", network=False)
         self.assertEqual(self.typed("cd ~/kgate && venv/bin/python main.py"), "cuda:0\n")
+
+
+    def test_gates_between_machines(self):
+        """From the tree, which builds what it lacks; the servers, too, install what they need."""
+        self.typed("apt-get update -qq", shown=False)
+        answered = self.typed(WITH_SERVER.format("/root/kgate") + "cd ~/kgate && ./kgate run --on $on -n far -k 2 -- sh -c 'echo slot $KGATE_SLOT' && "
+                              "./kgate status --on $on -n far")
+        self.assertRegex(answered, r"(?s)slot 0\n.*\bfar\b.*0 of 2")
 
 
 class Clone(Copied):

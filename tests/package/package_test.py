@@ -92,6 +92,28 @@ class Package(unittest.TestCase):
         project = self.project("other_component", "find_package(kgate REQUIRED CONFIG COMPONENTS moon)")
         self.configure(project, f"-DCMAKE_PREFIX_PATH={self.prefix}", fails=True)
 
+    def test_find_package_cluster(self):
+        """A program of gates between machines, where they were built; elsewhere the component is said to be missing."""
+        project = self.folder / "cluster"
+        project.mkdir()
+        (project / "main.cpp").write_text('#include <kgate/cluster.hpp>\nint main() {\n  try {\n    kgate::cluster_gate("nowhere", "x", 1);\n'
+                                          "  } catch (const kgate::gate_error& e) {\n    return e.code() == kgate::gate_errc::bad_name ? 0 : 1;\n"
+                                          "  }\n  return 1;\n}\n")
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(user CXX)\nfind_package(kgate 1.0 REQUIRED CONFIG COMPONENTS cluster)\n"
+            "add_executable(user main.cpp)\ntarget_link_libraries(user PRIVATE kgate::cluster)\n")
+        built = any(self.prefix.rglob("libkgate_cluster.*"))
+        self.configure(project, f"-DCMAKE_PREFIX_PATH={self.prefix}", fails=not built)
+        if built:
+            self.build_and_run(project)
+
+    def test_what_conan_tries(self):
+        """The program of the recipe's own test, as Conan would build it."""
+        project = self.folder / "conan"
+        shutil.copytree(SOURCE / "packaging/conan/test_package", project)
+        self.configure(project, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.build_and_run(project)
+
     def test_programs_come_with_manual_pages_and_completions(self):
         prefix = self.folder / "programs"
         run("cmake", "--install", BUILD, "--prefix", prefix, "--component", "programs")
@@ -110,8 +132,7 @@ class Package(unittest.TestCase):
         project = self.project("fetched", f'include(FetchContent)\nFetchContent_Declare(kgate URL "{self.archive()}")\n'
                                "FetchContent_MakeAvailable(kgate)")
         self.configure(project)
-        targets = run("cmake", "--build", project / "build", "--target", "help")
-        self.assertIn("kgate_gate", targets)
+        self.build_and_run(project)
 
     def archive(self):
         """The tree as somebody would download it, as far as users of the libraries need it."""

@@ -37,7 +37,7 @@ class Sanitized(unittest.TestCase):
         sources = [p for room in rooms for p in sorted((ROOT / "src" / room).glob("*.cpp"))]
 
         def compiled(source):
-            run("g++", "-std=c++20", *FLAGS, *include, "-c", source, "-o", cls.folder / f"{source.parent.name}_{source.stem}.o")
+            run("g++", "-std=c++20", *FLAGS, "-DTHREADED", *include, "-c", source, "-o", cls.folder / f"{source.parent.name}_{source.stem}.o")
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(compiled, sources))
@@ -56,7 +56,7 @@ class Sanitized(unittest.TestCase):
         run("gcc", *FLAGS, "-shared", f"-I{sysconfig.get_paths()['include']}", *include, f"-I{python}", *sorted((python / "native").glob("*.c")),
             "-o", package / f"_native{sysconfig.get_config_var('EXT_SUFFIX')}", *link)
         if cls.with_cluster:  # with gates of its own, as the package has it
-            run("g++", "-std=c++20", *FLAGS, "-fvisibility=hidden", "-shared", f"-I{sysconfig.get_paths()['include']}", *include, f"-I{python}",
+            run("g++", "-std=c++20", *FLAGS, "-DTHREADED", "-fvisibility=hidden", "-shared", f"-I{sysconfig.get_paths()['include']}", *include, f"-I{python}",
                 python / "native/cluster.cpp", *cls.folder.glob("cluster_*.o"), *cls.folder.glob("gate_*.o"), "-lzookeeper_mt",
                 "-o", package / f"_cluster{sysconfig.get_config_var('EXT_SUFFIX')}")
 
