@@ -66,7 +66,7 @@ def references(output):
     folder.mkdir()
     index = ["# Reference", "", "Every public name, from the sources themselves.", "", "## C++ and C", "", "| header | |", "|---|---|"]
     for name, text in reference.Headers(ROOT).pages():
-        page = name.replace(".", "_") + ".md"
+        page = re.sub(r"[./]", "_", name) + ".md"
         (folder / page).write_text(text)
         first = re.search(r"^(?!#)\S.*?(?=[.;\n](?:\s|$))", text, re.M)
         index.append(f"| [`kgate/{name}`]({page}) | {first[0] if first else ''} |")

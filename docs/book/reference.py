@@ -8,7 +8,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 SETTINGS = """
-INPUT = {include}
+INPUT = {include} {include}/asio {include}/objects
 FILE_PATTERNS = *.hpp *.h
 RECURSIVE = NO
 EXCLUDE_SYMBOLS = kgate::detail* detail
@@ -25,6 +25,9 @@ QUIET = YES
 WARNINGS = NO
 OUTPUT_DIRECTORY = {output}
 """
+# Headers beside those directly in include/kgate that users include, or get with these: what is lent to Asio, and the objects there are.
+OTHERS = ("asio/boost.hpp", "asio/boost_gate.hpp", "asio/standalone.hpp", "asio/standalone_gate.hpp", "objects/counter.hpp", "objects/fifo.hpp",
+          "objects/map.hpp", "objects/priority_queue.hpp", "objects/sequential.hpp")
 SECTIONS = ("public-type", "public-static-func", "public-func", "public-attrib", "public-static-attrib", "func", "typedef", "enum", "var",
             "define", "user-defined")
 
@@ -122,8 +125,8 @@ def signature(member):
     return wrapped(re.sub(r"\s+(?=;)", "", re.sub(r" +", " ", text).strip() + ";"))
 
 
-def of_members(compound, level, only=lambda member: True):
-    """The public members, those that overload one name together. A friend or a deleted copy says nothing to users."""
+def of_members(compound, level, only=lambda member: True, space=""):
+    """The public members, those that overload one name together, under their names in a namespace. A friend or a deleted copy says nothing to users."""
     groups = {}
     for section in compound.findall("sectiondef"):
         if section.get("kind") not in SECTIONS:
@@ -133,7 +136,7 @@ def of_members(compound, level, only=lambda member: True):
             if only(member) and not name.startswith(("@", "~", "KGATE_API", "KGATE_CHECKED")) and "=delete" not in (member.findtext("argsstring") or ""):
                 groups.setdefault(name, []).append(member)
     for name, members in groups.items():
-        yield f"{'#' * level} `{name}`"
+        yield f"{'#' * level} `{space}{name}`"
         for member in members:
             yield f"```cpp\n{signature(member)}\n```"
             text = description(member)
@@ -183,34 +186,37 @@ class Headers:
                 self.compounds[compound.get("id")] = compound
 
     def in_file(self, name):
-        """The classes that a header declares for users, outer ones first."""
-        found = [c for c in self.compounds.values() if c.get("kind") in ("class", "struct") and c.get("prot") != "private"
-                 and c.find("location") is not None and c.find("location").get("file", "").endswith("/" + name)
+        """The classes and concepts that a header declares for users, outer ones first."""
+        found = [c for c in self.compounds.values() if c.get("kind") in ("class", "struct", "concept") and c.get("prot") != "private"
+                 and c.find("location") is not None and c.find("location").get("file", "").endswith("kgate/" + name)
                  and "detail" not in c.findtext("compoundname")]
         hidden = {c.findtext("compoundname") for c in self.compounds.values() if c.get("prot") in ("private", "protected")}
         return sorted((c for c in found if not any(c.findtext("compoundname").startswith(h + "::") for h in hidden)),
                       key=lambda c: int(c.find("location").get("line")))
 
     def free(self, name):
-        """Functions, types and constants outside classes."""
-        space = self.compounds.get("namespacekgate")
-        file = next((c for c in self.compounds.values() if c.get("kind") == "file" and c.findtext("compoundname") == name), None)
-        for compound in (space, file):
-            if compound is not None:
-                yield from of_members(compound, 2, lambda m: m.find("location").get("file", "").endswith("/" + name))
+        """Functions, types and constants outside classes, in whatever namespace users name."""
+        for compound in self.compounds.values():
+            space = compound.findtext("compoundname") if compound.get("kind") == "namespace" else ""
+            if "detail" in space or not space and (compound.get("kind") != "file" or compound.findtext("compoundname") != name.split("/")[-1]):
+                continue
+            yield from of_members(compound, 2, lambda m: m.find("location").get("file", "").endswith("kgate/" + name),
+                                  "".join(f"{part}::" for part in space.split("::")[1:]))
 
     def page(self, path):
-        parts = [f"# kgate/{path.name}", header_comment(path)]
-        for compound in self.in_file(path.name):
-            name = compound.findtext("compoundname")
-            parts += [f"## `{name}`", f"```cpp\n{template_of(compound)}{compound.get('kind')} {name};\n```", description(compound)]
+        file = str(path.relative_to(self.include))
+        parts = [f"# kgate/{file}", header_comment(path)]
+        for compound in self.in_file(file):
+            name, kind = compound.findtext("compoundname"), compound.get("kind")
+            declared = words(compound.find("initializer")) if kind == "concept" else f"{template_of(compound)}{kind} {name};"
+            parts += [f"## `{name}`", f"```cpp\n{declared}\n```", description(compound)]
             parts += of_members(compound, 3)
-        parts += self.free(path.name)
+        parts += self.free(file)
         return "\n\n".join(p for p in parts if p) + "\n"
 
     def pages(self):
-        for path in sorted([*self.include.glob("*.hpp"), self.include / "kgate.h"]):
-            yield path.name, self.page(path)
+        for path in [*sorted([*self.include.glob("*.hpp"), self.include / "kgate.h"]), *(self.include / name for name in OTHERS)]:
+            yield str(path.relative_to(self.include)), self.page(path)
 
 
 def native_texts(folder):
@@ -228,12 +234,14 @@ def native_texts(folder):
 def python_page(root):
     """Classes and functions of the package: signatures by the stubs, words by the documentation of the source."""
     source = root / "bindings/python/src"
-    trees = [ast.parse((source / "kgate" / name).read_text()) for name in ("__init__.py", "_native.pyi")]
+    trees = [ast.parse((source / "kgate" / name).read_text()) for name in ("__init__.py", "_native.pyi", "_machines.py")]
     listed = next(ast.literal_eval(n.value) for n in trees[0].body if isinstance(n, ast.Assign) and n.targets[0].id == "__all__")
     texts = native_texts(source / "native")
     parts = ["# The Python package", ast.get_docstring(trees[0]).split("\n\n    import")[0]]
     for name in listed:
         kinds = [n for t in trees for n in t.body if getattr(n, "name", None) == name]
+        hidden = {base.id for n in kinds if isinstance(n, ast.ClassDef) for base in n.bases if isinstance(base, ast.Name) and base.id.startswith("_")}
+        kinds += [n for t in trees for n in t.body if getattr(n, "name", None) in hidden]
         for node in kinds[:1]:
             parts += [f"## `{name}`", ast.get_docstring(node) or texts.get(("module", name), "")]
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -243,11 +251,12 @@ def python_page(root):
             for member in node.body if isinstance(node, ast.ClassDef) else ():
                 if isinstance(member, ast.AnnAssign) and not member.target.id.startswith("_"):
                     parts += [f"- `{ast.unparse(member)}`"]
-                if isinstance(member, (ast.FunctionDef, ast.AsyncFunctionDef)) and (not member.name.startswith("_") or member.name == "__init__"):
+                if isinstance(member, (ast.FunctionDef, ast.AsyncFunctionDef)) and (
+                        not member.name.startswith("_") or member.name == "__init__" and name != "ClusterPermit"):
                     members.setdefault(member.name, member)
         for member in members.values():
             parts += [f"### `{name}.{member.name}`", f"```python\n{signature_of(member)}\n```",
-                      ast.get_docstring(member) or texts.get((name.lower(), member.name), "").replace('"\n', "")]
+                      ast.get_docstring(member) or texts.get((name.lower().removeprefix("cluster"), member.name), "").replace('"\n', "")]
     return "\n\n".join(re.sub(r'"\s+"', "", p) for p in parts if p) + "\n"
 
 

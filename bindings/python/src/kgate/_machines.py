@@ -34,6 +34,9 @@ def _compiled() -> Any:
 class ClusterPermit(_Number):
     """Being inside a gate between machines; as kgate.Permit, and `lost` when the session may have expired and others may be inside."""
 
+    token: int
+    released: bool
+
     def __init__(self, held: _cluster.Permit, gate: ClusterGate) -> None:
         self._held, self._gate, self._process = held, gate, os.getpid()  # the gate has the session
         self._slots, self.token, self.released = held.slots, held.token, False
