@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Holds the documents to their word. Every ```cpp and ```c block of README.md, CONTRIBUTING.md and docs/ is compiled, and run
-if it has a main; every ```python block is run; every ./kgate and ./kgate-lab line of their ```sh blocks is run and must exit with 0, or with n if the line ends
-in "# exit n" or "# exit n: why". Lines may be continued with a backslash. Gates are made in a folder that is thrown away.
+if it has a main; every ```python block is run; every line of their ```sh blocks that begins with kgate or kgate-lab, with or without ./, is run and must exit with 0,
+or with n if the line ends in "# exit n" or "# exit n: why". Other lines, and those that cannot be run here, are in ELSEWHERE with what runs them.
+Lines may be continued with a backslash. Gates are made in a folder that is thrown away, in which examples/ is that of the tree.
 """
 import argparse
 import os
@@ -18,6 +19,15 @@ BLOCK = re.compile(r"^( *)```(\w+)[^\n]*\n(.*?)^\1```", re.M | re.S)
 FLAGS = ["-O1", "-pthread", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 STANDARD = {"cpp": "-std=c++20", "c": "-std=c11"}
 SECONDS_MAX = 120
+# Lines of shell that are not run here: how they begin, by page, and where they are run.
+ELSEWHERE = {
+    "README.md": {"./test": "package.clone", "cmake ": "package.readme", "export ": "package.readme", "g++ ": "package.readme", "cc ": "package.readme",
+                  "/usr/bin/python3 ": "package.readme", "venv/bin/pip ": "package.readme"},
+    "docs/cluster.md": {"kgate ": "cluster.cli, with servers", "export KGATE_ON": "cluster.cli"},
+    "docs/guides/clusters.md": {"kgate ": "cluster.cli, with servers", "export KGATE_ON": "cluster.cli"},
+    "docs/experiments.md": {"kgate-lab experiment ": "docs.experiments, for it takes minutes"},
+    "docs/recipes.md": {"": "cli_kgate.recipes_test"},
+}
 
 
 def pages(root):
@@ -67,20 +77,31 @@ def python_faults(place, text, path):
     return [] if done.returncode == 0 else [fault(place, "fails", done)]
 
 
-def commands_of(first, text):
+def elsewhere(page, line):
+    return any(line.startswith(begins) for begins in ELSEWHERE.get(page, ()))
+
+
+def commands_of(first, text, page=""):
+    """The lines that are to be run, each with its number and exit code; None as code of one that nothing runs."""
     number = first
     for line in re.sub(r"\\\n", "\\\\\0", text).split("\n"):
         whole = line.replace("\\\0", " ")
-        if re.match(r"\./kgate(-lab)?\s", whole):
+        if elsewhere(page, whole) or not whole.strip() or whole.startswith("#"):
+            pass
+        elif re.match(r"(\./)?kgate(-lab)?\s", whole):
             command, _, comment = whole.partition(" #")
             wanted = re.search(r"exit (\d+)(?:$|: )", comment)
             yield number, command.strip(), int(wanted[1]) if wanted else 0
+        else:
+            yield number, whole.strip(), None
         number += 1 + line.count("\0")
 
 
 def command_faults(place, command, wanted, programs, folder):
+    if wanted is None:
+        return [f"{place}: {command}: neither run here, nor in ELSEWHERE of snippets.py"]
     # The shell reads the line as it would the user's, but for the launcher.
-    line = re.sub(r"^\./(kgate(-lab)?)", lambda found: shlex.quote(str(programs / found[1])), command)
+    line = re.sub(r"^(?:\./)?(kgate(-lab)?)(?=\s)", lambda found: shlex.quote(str(programs / found[1])), command)
     done = run(["bash", "-c", line], cwd=folder, env={**os.environ, "KGATE_DIR": folder})
     return [] if done.returncode == wanted else [fault(place, f"{command} (wanted {wanted})", done)]
 
@@ -99,7 +120,8 @@ def check(root, compiler, programs, library=None, c=("cc", None), python=None):
             found += python_faults(f"{name}:{line}", text, python)
         for first, text in blocks(page, "sh"):
             with tempfile.TemporaryDirectory() as folder:  # one for a block: its lines build on each other
-                for line, command, wanted in commands_of(first, text):
+                Path(folder, "examples").symlink_to(root / "examples")
+                for line, command, wanted in commands_of(first, text, str(name)):
                     commands += 1
                     found += command_faults(f"{name}:{line}", command, wanted, programs, folder)
     return found, snippets, commands

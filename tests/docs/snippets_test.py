@@ -33,7 +33,8 @@ class Snippets(unittest.TestCase):
     def test_what_holds(self):
         for text in (self.cpp("int main() { return 0; }"), self.cpp("int f();"), self.sh("./kgate-lab exit 0"),
                      self.sh("./kgate-lab exit 3  # exit 3"), self.sh("./kgate-lab two \\\n  words   # why"),
-                     self.sh("./kgate exit $((1 + 1))  # exit 2"), self.sh('./kgate two "words"'), self.sh("false")):
+                     self.sh("./kgate exit $((1 + 1))  # exit 2"), self.sh('./kgate two "words"'), self.sh("kgate two words"), self.sh("kgate-lab exit 1 # exit 1"), self.sh("./test"),
+                     self.sh("# false")):
             with self.subTest(text):
                 self.assertEqual(self.check(text)[0], [])
 
@@ -44,8 +45,9 @@ class Snippets(unittest.TestCase):
                               (self.cpp("int main(int c, char**) { return 0; }"), "does not compile"),
                               (self.sh("./kgate-lab exit 1"), "README.md:4: ./kgate-lab exit 1 (wanted 0): exit code 1"),
                               (self.sh("./kgate exit 1"), "README.md:4: ./kgate exit 1 (wanted 0): exit code 1"),
-                              (self.sh("x\n./kgate-lab exit 0  # exit 3"), "README.md:5: ./kgate-lab exit 0 (wanted 3)"),
-                              (self.sh("a \\\n b\n./kgate-lab exit 1"), "README.md:6: ")):
+                              (self.sh("cc x\n\n./kgate-lab exit 0  # exit 3"), "README.md:6: ./kgate-lab exit 0 (wanted 3)"),
+                              (self.sh("cc \\\n b\n./kgate-lab exit 1"), "README.md:6: "), (self.sh("kgate exit 4"), "README.md:4: kgate exit 4 (wanted 0)"),
+                              (self.sh("false"), "README.md:4: false: neither run here, nor in ELSEWHERE")):
             with self.subTest(text):
                 found = self.check(text)[0]
                 self.assertEqual(len(found), 1)
