@@ -275,7 +275,7 @@ class Readme(Copied):
     def test_gates_between_machines(self):
         """From the tree, which builds what it lacks; the servers, too, install what they need."""
         self.typed("apt-get update -qq", shown=False)
-        answered = self.typed(WITH_SERVER.format("/root/kgate") + "cd ~/kgate && ./kgate run --on $on -n far -k 2 -- sh -c 'echo slot $KGATE_SLOT' && "
+        answered = self.typed(WITH_SERVER.format("~/kgate") + "cd ~/kgate && ./kgate run --on $on -n far -k 2 -- sh -c 'echo slot $KGATE_SLOT' && "
                               "./kgate status --on $on -n far")
         self.assertRegex(answered, r"(?s)slot 0\n.*\bfar\b.*0 of 2")
 
