@@ -57,6 +57,16 @@ static inline int readable(const kgate_wait* wait, int milliseconds) {
   return poll(&watched, 1, milliseconds) == 1;
 }
 
+/* Until so many wait at the gate. */
+static inline void await_waiters(kgate_gate* gate, size_t wanted) {
+  for (size_t waiting = 0; waiting < wanted; sleep_for(millisecond)) {
+    kgate_status* status = NULL;
+    OK(kgate_gate_status(gate, &status));
+    waiting = status->waiter_count;
+    kgate_status_free(status);
+  }
+}
+
 /* What a call in a process of its own returns. */
 static inline int alone(int (*call)(void)) {
   const pid_t child = fork();

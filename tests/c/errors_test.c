@@ -174,13 +174,7 @@ static void cancelled(const char* tool) {
   for (int i = 0; i < 2; ++i) CHECK(pthread_create(&threads[i], NULL, enter, &blocked[i]) == 0);
   CHECK(kgate_enter_begin(begun, 1, KGATE_FOREVER, NULL, &first) == KGATE_WAITING);
   CHECK(kgate_enter_attend(attended, 1, KGATE_FOREVER, NULL, &second) == KGATE_WAITING);
-  for (size_t waiting = 0; waiting < 4;) {
-    kgate_status* status = NULL;
-    OK(kgate_gate_status(gate, &status));
-    waiting = status->waiter_count;
-    kgate_status_free(status);
-    sleep_for(millisecond);
-  }
+  await_waiters(gate, 4);
   char command[9000];
   snprintf(command, sizeof command, "'%s' cancel -n cancelled --all >/dev/null", tool);
   CHECK(system(command) == 0);

@@ -225,13 +225,7 @@ static void too_heavy_after_a_resize(void) {
   CHECK(kgate_acquire_begin(semaphore, 2, KGATE_FOREVER, NULL, &first) == KGATE_WAITING);
   CHECK(kgate_enter_begin(begun, 2, KGATE_FOREVER, NULL, &second) == KGATE_WAITING);
   while (kgate_semaphore_waiters(semaphore) < 3) sleep_for(millisecond);
-  for (size_t waiting = 0; waiting < 3;) {
-    kgate_status* status = NULL;
-    OK(kgate_gate_status(gate, &status));
-    waiting = status->waiter_count;
-    kgate_status_free(status);
-    sleep_for(millisecond);
-  }
+  await_waiters(gate, 3);
   OK(kgate_semaphore_resize(semaphore, 1));
   OK(kgate_gate_resize(gate, 1));
   for (int i = 0; i < 4; ++i) CHECK(pthread_join(threads[i], NULL) == 0);
@@ -296,11 +290,8 @@ static void a_waiter_is_shown_and_not_passed(void) {
     _exit(0);
   }
   kgate_status* status = NULL;
-  for (size_t waiting = 0; waiting == 0; sleep_for(millisecond)) {
-    kgate_status_free(status);
-    OK(kgate_gate_status(gate, &status));
-    waiting = status->waiter_count;
-  }
+  await_waiters(gate, 1);
+  OK(kgate_gate_status(gate, &status));
   const kgate_participant* who = &status->waiters[0];
   CHECK(who->process == child && who->user == (unsigned)geteuid() && who->weight == 1 && who->slot == -1);
   CHECK(who->position == 1 && strlen(who->host) > 0 && strstr(who->command, "test") != NULL);
