@@ -178,6 +178,31 @@ TEST(Deaths, StopThoseWhoCannotFindOut) {
   }
 }
 
+TEST(Deaths, ASymmetricSearchFindsWhatTheFullOneFinds) {
+  for (const bool heals : {true, false}) {
+    const auto made = [heals] {
+      mortal_lock* toy = nullptr;
+      auto m = make(toy);
+      toy->heals = heals;
+      m->deaths =
+          mortality{0, [](const std::string& value, int) { return from_bytes<int>(value) == 1 ? to_bytes(9) : value; }};
+      return m;
+    };
+    program p(made(), 3, 1, once(2)), q(made(), 3, 1, once(2));
+    check_request request;
+    request.of = {"toy", 3, 1, 1, {}};
+    request.properties = {"deadlock-free", "starvation-free"};
+    request.crashes = 0;
+    const check_result all = check(p, request);
+    request.symmetry = true;
+    const check_result reduced = check(q, request);
+    EXPECT_LT(reduced.states, all.states);
+    EXPECT_EQ(reduced.orbit_states, all.states);
+    for (const property_result& one : reduced.properties)
+      EXPECT_EQ(one.is, heals ? verdict::holds : verdict::violated) << one.name << one.why;
+  }
+}
+
 TEST(Deaths, AreWrittenAndReadInSchedules) {
   const std::vector<int> schedule{0, scheduled(1, death_choice), scheduled(0, 2)};
   EXPECT_EQ(schedule_text(schedule), "0,1!,0?2");

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,7 +86,9 @@ struct local_row {
 };
 
 /// Raised when a value or a local state does not fit its field; the exploration starts again with wider ones.
-struct overflow {};
+struct overflow : std::exception {
+  const char* what() const noexcept override { return "a value or a local state does not fit its field"; }
+};
 
 class tables;
 

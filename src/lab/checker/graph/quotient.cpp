@@ -6,6 +6,7 @@
 #include "lab/checker/explore/parallel_for.hpp"
 #include "lab/checker/explore/symmetry.hpp"
 #include "lab/checker/model/local_analysis.hpp"
+#include "lab/checker/model/walker.hpp"
 
 namespace kgate::lab {
 
@@ -98,6 +99,7 @@ void quotient_graph::fill(exploration& e, std::size_t thread, std::size_t thread
       for_each_step<W>(
           *e.table, no_observer{}, e.contention, e.store->record(state(r)),
           [&](const step& it, const std::uint64_t* to) {
+            if (it.choice == death_choice) return;  // nobody owes it, and no cycle contains it
             if (it.row.where != region::remainder && it.choice == 0)
               obliged_[r] |= static_cast<std::uint8_t>(only(it.p));
             std::uint64_t reduced[W];

@@ -260,6 +260,7 @@ transition program::known_step(int p, local_id s, code seen) {
 
 local_id program::mirror(int q, local_id s, int p, const std::function<code(int, code)>& rename) {
   std::unique_lock lock(mutex_);
+  if (mortal() && s == dead) return dead;
   if (local(q, s).done) return start_of(p, options_.passages_of(p));
   std::vector<std::pair<local_id, code>>
       path;  // local states of q from the passage's start to s, with what was seen at each
