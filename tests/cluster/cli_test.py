@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """kgate --on as users meet it, with a real server: cli_test.py KGATE ENSEMBLE WRITE_NODE [unittest arguments]."""
+import datetime
 import json
 import os
+import pty
+import re
+import select
 import shutil
 import signal
 import socket
@@ -177,18 +181,142 @@ class OnAnEnsemble(unittest.TestCase):
         self.assertEqual(waiter.wait(10), 121)
         self.assertEqual(self.kgate("status").returncode, 1)
 
+    def test_ages(self):
+        began = time.time()
+        self.start("run", "-k", "1", "--", "sleep", "60")
+        self.until(lambda: self.gate()["holders"])
+        self.start("run", "--", "true")
+        self.until(lambda: self.gate()["waiters"])
+        for who in self.gate()["holders"] + self.gate()["waiters"]:
+            since = datetime.datetime.fromisoformat(who["since"].replace("Z", "+00:00")).timestamp()
+            self.assertTrue(began - 1 <= since <= time.time() + 1, who)
+        time.sleep(max(0.0, began + 3.1 - time.time()))
+        ages = re.findall(r" (\d+)s  ", self.kgate("status").stdout)
+        self.assertTrue(ages and any(2 <= int(age) <= time.time() - began + 1 for age in ages), self.kgate("status").stdout)
+
+    def test_top(self):
+        self.start("run", "-k", "1", "--show-arguments", "--", "sleep", "62")
+        self.until(lambda: self.gate()["holders"])
+        screen, keyboard = b"", 0
+        process, keyboard = pty.fork()
+        if process == 0:
+            os.execve(KGATE, [KGATE, "top", "-n", self.name], dict(self.env, TERM="xterm"))
+        try:
+            end = time.monotonic() + 20
+            gone = False
+            while time.monotonic() < end:
+                if select.select([keyboard], [], [], 0.2)[0]:
+                    screen += os.read(keyboard, 65536)
+                if b"sleep 62" in screen and not gone:
+                    self.started[0].terminate()  # it looks again by itself
+                    gone, screen = True, b""
+                if gone and self.name.encode() in screen and b"sleep 62" not in screen[-screen[::-1].find(self.name.encode()[::-1]):]:
+                    break
+            self.assertTrue(gone)
+            os.write(keyboard, b"q")
+            while time.monotonic() < end:
+                try:
+                    if not os.read(keyboard, 65536):
+                        break
+                except OSError:
+                    break
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), 0)
+            process = 0
+        finally:
+            if process:
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
+            os.close(keyboard)
+
+    def relay(self, change):
+        """A server in front of the real one; `change` gets each packet of the client's and of the server's, and returns what to send."""
+        host, port = self.ensemble.address.removeprefix("zk://").split(":")
+        listening = socket.create_server(("127.0.0.1", 0))
+        opened = [listening]
+
+        def copy(source, sink, from_client):
+            try:
+                while True:
+                    head = source.recv(4, socket.MSG_WAITALL)
+                    if len(head) < 4:
+                        break
+                    sink.sendall(head + change(source.recv(struct.unpack(">i", head)[0], socket.MSG_WAITALL), from_client))
+            except OSError:
+                pass
+            for link in (source, sink):
+                try:
+                    link.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+
+        def serve():
+            while True:
+                try:
+                    link, _ = listening.accept()
+                except OSError:
+                    return
+                server = socket.create_connection((host, int(port)))
+                opened.extend((link, server))
+                for ends in ((link, server, True), (server, link, False)):
+                    threading.Thread(target=copy, args=ends, daemon=True).start()
+
+        threading.Thread(target=serve, daemon=True).start()
+
+        def close():
+            listening.shutdown(socket.SHUT_RDWR)
+            for one in opened:
+                one.close()
+
+        self.addCleanup(close)
+        return f"zk://127.0.0.1:{listening.getsockname()[1]}"
+
+    def test_doctor(self):
+        self.assertEqual(self.kgate("create", "-k", "1").returncode, 0)
+        told = self.kgate("doctor", "--on", self.ensemble.address + "?session=500ms")
+        self.assertEqual(told.returncode, 0)
+        self.assertIn("sessions last 1000 ms without contact, not the 500 ms that were asked for", told.stdout)  # two ticks
+        told = self.kgate("doctor", "--on", self.ensemble.address + "?session=2s")
+        self.assertIn("sessions last 2000 ms without contact\n", told.stdout)
+        self.assertIn("everybody who reaches the ensemble may use and remove it", told.stdout)
+        self.assertRegex(told.stdout, r"clock: the servers' clock is -?\d{1,3} ms ahead of this machine's\n")
+        asked = set()  # of the node that shows the servers' clock
+
+        def an_hour_ahead(packet, from_client):
+            if from_client and packet[4:8] == struct.pack(">i", 4) and b"/.clock-" in packet:
+                asked.add(packet[:4])
+            elif not from_client and packet[:4] in asked and packet[12:16] == bytes(4):
+                at = 20 + max(struct.unpack(">i", packet[16:20])[0], 0) + 16  # the data, two transactions, and then the time
+                return packet[:at] + struct.pack(">q", struct.unpack(">q", packet[at:at + 8])[0] + 3600 * 1000) + packet[at + 8:]
+            return packet
+
+        told = self.kgate("doctor", "--on", self.relay(an_hour_ahead))
+        self.assertEqual(told.returncode, 1, told.stdout)
+        self.assertRegex(told.stdout, r"clock: the servers' clock is (3600\d\d\d|3599\d\d\d) ms ahead of this machine's; ages that `kgate status` shows are wrong by that")
+
     def test_errors(self):
         self.assertEqual(self.kgate("run", "-k", "2", "--", "true").returncode, 0)
         env = dict(self.env, KGATE_CONNECT_TIMEOUT="0.3")
+
+        def there():
+            """All gates of the ensemble, and who is inside this one or waits."""
+            all_of_them = [self.kgate("status", "--json", "--on", self.ensemble.address + path, name=False).stdout for path in ("", "/other")]
+            names = [[one["name"] for one in json.loads(text)["gates"]] if text else [] for text in all_of_them]
+            return names, self.gate()["holders"], self.gate()["waiters"]
+
+        before = there()
 
         def fails(code, text, *words, **more):
             told = self.kgate(*words, **more)
             self.assertEqual(told.returncode, code, told.stderr)
             self.assertIn(text, told.stderr)
             self.assertEqual(told.stdout, "")
+            self.assertEqual(there(), before)  # nothing is left behind
 
         fails(125, "has 2 slots, not 3", "run", "-k", "3", "--", "true")
         fails(120, "weight of 3", "run", "-w", "3", "--", "true")
+        fails(120, "would be created with", "run", "-n", "new", "-w", "3", "--", "true", name=False)
+        fails(120, "would be created with", "run", "-n", "new", "-k", "2", "-w", "3", "--", "true", name=False)
+        fails(120, "would be created with", "hold", "-n", "new", "-w", "2", "--fd", "0", name=False)
         fails(125, "no server of 127.0.0.1:1", "run", "--on", "zk://127.0.0.1:1", "--", "true", env=env)
         fails(1, "no server of", "status", "--on", "zk://127.0.0.1:1", env=env)
         fails(125, "can be found", "run", "--on", "zk://no-such-host.invalid", "--", "true", env=env)
@@ -229,50 +357,23 @@ class OnAnEnsemble(unittest.TestCase):
                 on = f"zk://127.0.0.1:{server.getsockname()[1]}"
                 told = self.kgate("run", "--on", on, "--", "true", env=dict(self.env, KGATE_CONNECT_TIMEOUT="0.5"))
                 self.assertEqual(told.returncode, 125, told.stderr)
-                self.assertIn("127.0.0.1", told.stderr)
+                self.assertRegex(told.stderr, re.escape(on[5:]) + " (answered within 0.5 s; is the address right|does not answer)")
                 server.shutdown(socket.SHUT_RDWR)
 
     def test_a_connection_that_is_lost_before_the_first_answer(self):
         """A server that drops a new session's first request, as one does that is busy: the session goes on at the next."""
-        host, port = self.ensemble.address.removeprefix("zk://").split(":")
-        accepted = []
-        with socket.create_server(("127.0.0.1", 0)) as listening:
-            def copy(source, sink, packets):
-                """So many packets, each with its length ahead; the next one ends both connections."""
-                try:
-                    while True:
-                        head = source.recv(4, socket.MSG_WAITALL)
-                        if len(head) < 4 or packets == 0:
-                            break
-                        sink.sendall(head + source.recv(struct.unpack(">i", head)[0], socket.MSG_WAITALL))
-                        packets -= 1
-                except OSError:
-                    pass
-                for link in (source, sink):
-                    try:
-                        link.shutdown(socket.SHUT_RDWR)
-                    except OSError:
-                        pass
+        links = []  # of those that were made; the first two end with what the client sends after its greeting, its first request
 
-            def serve():
-                while True:
-                    try:
-                        link, _ = listening.accept()
-                    except OSError:
-                        return
-                    server = socket.create_connection((host, int(port)))
-                    accepted.append((link, server))
-                    # The first two connections end with what the client sends after its greeting, its first request.
-                    threading.Thread(target=copy, args=(link, server, 1 if len(accepted) <= 2 else -1), daemon=True).start()
-                    threading.Thread(target=copy, args=(server, link, -1), daemon=True).start()
+        def drop(packet, from_client):
+            if from_client and packet[:4] == bytes(4) and len(packet) >= 44:  # a greeting
+                links.append(0)
+            elif from_client and len(links) <= 2:
+                raise OSError
+            return packet
 
-            threading.Thread(target=serve, daemon=True).start()
-            told = self.kgate("run", "--on", f"zk://127.0.0.1:{listening.getsockname()[1]}", "-k", "1", "--", "echo", "inside")
-            listening.shutdown(socket.SHUT_RDWR)
-        for link in sum(accepted, ()):
-            link.close()
+        told = self.kgate("run", "--on", self.relay(drop), "-k", "1", "--", "echo", "inside")
         self.assertEqual((told.returncode, told.stdout), (0, "inside\n"), told.stderr)
-        self.assertGreaterEqual(len(accepted), 3)
+        self.assertGreaterEqual(len(links), 3)
 
     def test_no_quorum(self):
         three = Ensemble(3)
@@ -336,6 +437,12 @@ class OnAnEnsemble(unittest.TestCase):
                 self.assertIn("does not permit", told.stderr)
                 self.assertNotIn("secret:", told.stderr)
         self.assertNotIn("me:secret", self.kgate("status", env=mine).stdout)
+        told = self.kgate("doctor", env=mine)
+        self.assertEqual(told.returncode, 0)
+        self.assertNotIn("everybody", told.stdout)
+        told = self.kgate("doctor")
+        self.assertEqual(told.returncode, 1)
+        self.assertIn("does not permit", told.stdout)
         self.assertEqual(self.kgate("remove", env=mine).returncode, 0)
 
     def script(self, text, name=None):
@@ -493,15 +600,18 @@ class OnAnEnsemble(unittest.TestCase):
 
     def test_a_lost_session_ends_the_command(self):
         holder = self.start("run", "-k", "1", "--grace", "0.5", "--", "sh", "-c", "trap '' TERM; echo up; while :; do sleep 0.1; done")
+        at_once = self.start("run", "-k", "1", "-n", "killing", "--on-loss", "kill", "--grace", "60", "--", "sh", "-c",
+                             "trap '' TERM; echo up; while :; do sleep 0.1; done")
         goes_on = self.start("run", "-k", "2", "-n", "ignoring", "--on-loss", "ignore", "--", "sh", "-c", "echo up; sleep 6; exit 3")
         self.env["KGATE_DIR"] = tempfile.mkdtemp(prefix="kgate-host-")
         script = self.script(f"kgate hold -n {self.name}-script --fd 9 >&2; echo up; while :; do sleep 0.1; done", name=self.name + "-script")
-        for process in (holder, goes_on, script):
+        for process in (holder, at_once, goes_on, script):
             self.assertEqual(process.stdout.readline(), "up\n")
         server = self.ensemble.pid(1)
         os.kill(server, signal.SIGSTOP)
         try:
             self.assertEqual(holder.wait(15), 119)
+            self.assertEqual(at_once.wait(15), 119)  # it did not wait for the grace that its command was given
         finally:
             os.kill(server, signal.SIGCONT)
         self.assertEqual(script.wait(15), -signal.SIGTERM)  # not only kgate: the script that holds the descriptor

@@ -94,10 +94,17 @@ std::unique_ptr<cluster_gate> open_gate(const request& options, const gate_reque
   cluster_options how = options_for(options);
   how.command = command;
   const auto with = [&](int slots) { return std::make_unique<cluster_gate>(options.on, wanted.name, slots, how); };
+  const int created_with = std::max(wanted.slots, 1);
+  const bool may_create = !options.existing && wanted.permits() <= created_with;
   try {
-    return with(options.existing ? 0 : wanted.slots);
+    return with(may_create ? wanted.slots : 0);
   } catch (const gate_error& error) {
-    if (error.code() != gate_errc::not_found || options.existing || wanted.slots != 0) throw;
+    if (error.code() != gate_errc::not_found || options.existing) throw;
+    if (!may_create)  // before there is a gate that nobody could use so
+      throw gate_error({gate_errc::bad_slots, "a weight of " + std::to_string(wanted.permits()) + " is not in 1.." +
+                                                  std::to_string(created_with) + ", the slots that gate '" +
+                                                  wanted.name + "' would be created with"});
+    if (wanted.slots != 0) throw;
   }
   return with(1);
 }
