@@ -104,7 +104,7 @@ class Crowd:
         self.fences = os.path.join(self.dir, "fences")
         with open(self.fences, "wb") as file:
             file.write(bytes(4096))
-        self.running, self.paused, self.stopped, self.count = {}, set(), set(), 0
+        self.running, self.pauses, self.stopped, self.count = {}, [], set(), 0
         for _ in range(CLIENTS):
             self.add()
 
@@ -122,12 +122,15 @@ class Crowd:
         self.add()
 
     def pause(self, who):
-        self.paused.add(who)
+        self.pauses.append([who, time.clock_gettime_ns(time.CLOCK_MONOTONIC), None])
         self.stopped.add(who)
         self.running[who].send_signal(signal.SIGSTOP)
 
     def resume(self, who):
         self.stopped.discard(who)
+        for pause in self.pauses:
+            if pause[0] == who and pause[2] is None:
+                pause[2] = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         self.running[who].send_signal(signal.SIGCONT)
 
     def awake(self):
@@ -159,6 +162,11 @@ class Crowd:
                         slot, token, sequence, entered, left, lost, refused = map(int, line.split())
                         all_of_them.append((token, sequence, slot, entered, left, lost, refused, who))
         return sorted(all_of_them)
+
+
+def was_paused(crowd, grant):
+    """Whether its client was paused while it had the grant, or just before it said so: what it says of the end is late."""
+    return any(who == grant[7] and began <= grant[4] and (ended is None or ended >= grant[3] - 10**9) for who, began, ended in crowd.pauses)
 
 
 def disturb(servers, crowd, dice):
@@ -218,11 +226,11 @@ def faults(crowd, grants, served_from):
     for slot in range(K):
         here = [g for g in grants if g[2] == slot]
         for before, after in zip(here, here[1:]):
-            if before[4] > after[3] and before[7] not in crowd.paused:
+            if before[4] > after[3] and not was_paused(crowd, before):
                 yield f"slot {slot} held twice: {before} {after}"
     for grant in grants:
-        if grant[6] and not grant[5] and grant[7] not in crowd.paused:
-            yield f"a write of a client that was never paused came too late: {grant}"
+        if grant[6] and not grant[5] and not was_paused(crowd, grant):
+            yield f"a write of a client that was not paused came too late: {grant}"
         if not 0 <= grant[2] < K:
             yield f"no such slot: {grant}"
     for who in crowd.running:
