@@ -67,7 +67,6 @@ class attendance {
 
   /// Its wait status.
   int attend(const signal_watch& signals) {
-    group_witness witness;
     const time_point witness_at = clock_type::now() + std::chrono::milliseconds(10);
     const time_point limit = after(options_.time_limit_s);
     bool witnessed = false;
@@ -75,7 +74,7 @@ class attendance {
       siginfo_t came{};
       const timespec tick{0, check_every_.count()};
       int ended = 0;
-      if (sigtimedwait(&signals.watched(), &came, &tick) > 0 && handle_signal(came, command_, witness, ended))
+      if (sigtimedwait(&signals.watched(), &came, &tick) > 0 && handle_signal(came, command_, witness_, ended))
         return ended;
       watch_slots();
       if (clock_type::now() >= limit && !exceeded_) {
@@ -84,7 +83,7 @@ class attendance {
       }
       end_.act();
       if (!witnessed && clock_type::now() >= witness_at) {
-        witness.start(options_.line);
+        witness_.start(options_.line);
         witnessed = true;
       }
     }
@@ -129,6 +128,7 @@ class attendance {
   std::function<slots_seen()> slots_;
   pid_t command_;
   ending end_;
+  group_witness witness_;  // ends with this object: whoever gives slots back does so before
   std::chrono::nanoseconds check_every_{100'000'000};
   bool connected_ = true, lost_ = false, exceeded_ = false;
 };
