@@ -96,6 +96,8 @@ gate_failure parse_address(std::string_view text, address& out) {
     if (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
     if (path != "/") {
       if (!is_path(path)) return bad(text, "the path must be parts of A-Z a-z 0-9 . _ - with a / before each");
+      if (path == "/zookeeper" || path.starts_with("/zookeeper/"))
+        return bad(text, "what is below /zookeeper is the servers' own");
       out.root = path;
     }
     rest = rest.substr(0, slash);

@@ -13,17 +13,28 @@ namespace kgate {
 
 namespace detail::cluster {
 
+/// A gate, as it was read last.
+struct known_gate {
+  gate_size size;
+  std::uint64_t made = 0;  ///< the number of the transaction that created it
+};
+
 /// A request that was granted, with all that its release needs.
 class held_permit {
  public:
   held_permit(std::shared_ptr<session> s, const std::string& gate, const participant_data& who, request_limit limit,
-              gate_size size)
-      : session_(std::move(s)), client_(*session_, gate, who, std::move(limit)), recipe_(client_, size) {}
+              known_gate known)
+      : session_(std::move(s)), client_(*session_, gate, who, std::move(limit)), recipe_(client_, known.size) {
+    client_.expect_gate(known.made);
+  }
 
-  /// done: it is inside. After an exception nothing is left in the queue, as far as that can be done.
+  /// done: it is inside. After an exception nothing is left in the queue, as far as that can be done; nor is it in that
+  /// of a gate which has come in place of the one that is known.
   outcome acquire(int weight) {
     try {
-      return recipe_.acquire(weight);
+      const outcome how = recipe_.acquire(weight);
+      if (how == outcome::removed) leave_queue();
+      return how;
     } catch (const gate_error&) {
       leave_queue();
       throw;
@@ -42,6 +53,7 @@ class held_permit {
   const std::vector<int>& slots() const { return recipe_.at().slots.numbers; }
   std::uint64_t token() const { return recipe_.at().fence; }
   gate_size size() const { return recipe_.at().size; }
+  bool was_there() const { return client_.was_there(); }
   const cluster::session& of() const { return *session_; }
 
  private:
@@ -70,7 +82,7 @@ struct cluster_gate::shared {
   cluster_options options;
   std::mutex mutex;
   std::shared_ptr<session> current;
-  gate_size size;
+  known_gate gate;
 
   /// The session, or a new one if that was lost.
   std::shared_ptr<session> usable() {
@@ -81,33 +93,38 @@ struct cluster_gate::shared {
       current = std::make_shared<session>(where, secret, options.connect_timeout);
     return current;
   }
-  gate_size known_size() {
+  known_gate known() {
     const std::scoped_lock lock(mutex);
-    return size;
+    return gate;
   }
-  void learn(gate_size seen) {
+  gate_size known_size() { return known().size; }
+  void learn(known_gate seen) {
     const std::scoped_lock lock(mutex);
-    size = seen;
+    gate = seen;
+  }
+  /// Reads it. Throws gate_error.
+  known_gate read_again(session& s) {
+    known_gate seen;
+    seen.size = read_size(s, path, &seen.made);
+    learn(seen);
+    return seen;
   }
   std::unique_ptr<held_permit> enter(int weight, request_limit limit);
 };
 
 std::unique_ptr<held_permit> cluster_gate::shared::enter(int weight, request_limit limit) {
   const std::shared_ptr<session> s = usable();
-  const std::string gate = "gate '" + name + "'";
+  const std::string called = "gate '" + name + "'";
   const auto too_heavy = [&](int slots) {
     return gate_error({gate_errc::bad_slots, "a weight of " + std::to_string(weight) + " is not in 1.." +
-                                                 std::to_string(slots) + ", the slots of " + gate});
+                                                 std::to_string(slots) + ", the slots of " + called});
   };
   if (weight < 1) throw too_heavy(known_size().slots);
-  if (weight > known_size().slots) {
-    learn(read_size(*s, path));
-    if (weight > known_size().slots) throw too_heavy(known_size().slots);
-  }
-  auto held =
-      std::make_unique<held_permit>(s, path, describe_self(options.command, weight), std::move(limit), known_size());
+  if (weight > known_size().slots && weight > read_again(*s).size.slots) throw too_heavy(known_size().slots);
+  const known_gate before = known();
+  auto held = std::make_unique<held_permit>(s, path, describe_self(options.command, weight), limit, before);
   const outcome how = held->acquire(weight);
-  learn(held->size());
+  learn({held->size(), before.made});
   switch (how) {
     case outcome::done:
       return held;
@@ -120,15 +137,17 @@ std::unique_ptr<held_permit> cluster_gate::shared::enter(int weight, request_lim
     case outcome::lost:
       throw_lost(*s);
   }
-  bool there = true;
+  known_gate now;
   try {
-    read_size(*s, path);
+    now = read_again(*s);
   } catch (const gate_error& missing) {
     if (missing.code() != gate_errc::not_found) throw;
-    there = false;
+    throw gate_error({gate_errc::removed, called + " was removed"});
   }
-  if (there) throw gate_error({gate_errc::cancelled, "somebody took the waiter out of the queue of " + gate});
-  throw gate_error({gate_errc::removed, gate + " was removed"});
+  if (now.made != before.made && !held->was_there()) return enter(weight, std::move(limit));  // another one by now
+  if (now.made != before.made) throw gate_error({gate_errc::removed, called + " was removed"});
+  if (!held->was_there()) throw_without_queue(path);
+  throw gate_error({gate_errc::cancelled, "somebody took the waiter out of the queue of " + called});
 }
 
 cluster_gate::cluster_gate(std::string_view address, std::string_view name, int slots, cluster_options options)
@@ -142,7 +161,7 @@ cluster_gate::cluster_gate(std::string_view address, std::string_view name, int 
   shared_->secret = find_secret(options.authentication);
   if (options.session_timeout.count() > 0) shared_->where.session = options.session_timeout;
   shared_->options = std::move(options);
-  shared_->size = open_gate(*shared_->usable(), shared_->where.root, shared_->name, slots);
+  shared_->gate.size = open_gate(*shared_->usable(), shared_->where.root, shared_->name, slots, &shared_->gate.made);
 }
 cluster_gate::cluster_gate(cluster_gate&&) noexcept = default;
 cluster_gate& cluster_gate::operator=(cluster_gate&&) noexcept = default;
@@ -174,10 +193,7 @@ std::optional<cluster_gate::permit> cluster_gate::enter_until(std::stop_token st
   return permit(std::move(held));
 }
 
-int cluster_gate::slots() {
-  shared_->learn(read_size(*shared_->usable(), shared_->path));
-  return shared_->known_size().slots;
-}
+int cluster_gate::slots() { return shared_->read_again(*shared_->usable()).size.slots; }
 void cluster_gate::resize(int slots) { resize_gate(*shared_->usable(), shared_->path, slots); }
 void cluster_gate::pause() { pause_gate(*shared_->usable(), shared_->path, true); }
 void cluster_gate::resume() { pause_gate(*shared_->usable(), shared_->path, false); }

@@ -24,9 +24,16 @@ auto answer_to(session& s, Request&& request) {
   throw gate_error({gate_errc::not_found, "there is no gate at " + gate});
 }
 
-gate_reading read_gate(session& s, const std::string& gate, std::int32_t* version) {
+/// The gate's node is there, or not; what is below it was not.
+[[noreturn]] void throw_incomplete(session& s, const std::string& gate) {
+  if (answer_to(s, [&] { return s.get(gate); }).is == answer::no_node) throw_missing(gate);
+  throw_without_queue(gate);
+}
+
+gate_reading read_gate(session& s, const std::string& gate, std::int32_t* version, std::uint64_t* made = nullptr) {
   const auto read = answer_to(s, [&] { return s.get(gate); });
   if (read.is == answer::no_node) throw_missing(gate);
+  if (made != nullptr) *made = read.value.czxid;
   size_of(read.value, gate);
   if (version != nullptr) *version = read.value.version;
   return read_gate_data(read.value.data);
@@ -60,7 +67,7 @@ cluster_participant describe(const node& there) {
 std::vector<waiter_name> waiters_in_order(session& s, const std::string& gate) {
   const std::string path = gate + "/q";
   const auto names = answer_to(s, [&] { return s.children(path); });
-  if (names.is != answer::ok) throw_missing(gate);
+  if (names.is != answer::ok) throw_incomplete(s, gate);
   std::vector<waiter_name> out = waiters_of(names.value, path);
   if (out.empty()) return out;
   // Any of them is a point of reference: the distances between waiters are far below half of all numbers.
@@ -74,7 +81,7 @@ std::vector<waiter_name> waiters_in_order(session& s, const std::string& gate) {
 std::vector<int> slots_held(session& s, const std::string& gate) {
   const std::string path = gate + "/s";
   const auto names = answer_to(s, [&] { return s.children(path); });
-  if (names.is != answer::ok) throw_missing(gate);
+  if (names.is != answer::ok) throw_incomplete(s, gate);
   std::vector<int> out = slots_of(names.value, path).numbers;
   std::sort(out.begin(), out.end());
   return out;
@@ -82,18 +89,25 @@ std::vector<int> slots_held(session& s, const std::string& gate) {
 
 }  // namespace
 
+void throw_without_queue(const std::string& gate) {
+  throw gate_error({gate_errc::not_a_gate, "at " + gate +
+                                               " there is a gate without its nodes q and s; delete that node, "
+                                               "or use another path or name"});
+}
+
 void throw_lost(const session& s) { throw session_lost({gate_errc::system, "the session is lost: " + s.loss()}); }
 
 std::unique_ptr<session> open_session(const address& where, std::chrono::milliseconds connect_timeout) {
   return std::make_unique<session>(where, find_secret(""), connect_timeout);
 }
 
-gate_size open_gate(session& s, const std::string& root, const std::string& name, int slots) {
+gate_size open_gate(session& s, const std::string& root, const std::string& name, int slots, std::uint64_t* made) {
   const std::string gate = root + "/" + name;
   for (;;) {
     const auto read = answer_to(s, [&] { return s.get(gate); });
     if (read.is == answer::ok) {
       const gate_size there = size_of(read.value, gate);
+      if (made != nullptr) *made = read.value.czxid;
       const int created_with = read_gate_data(read.value.data).created_with;
       if (slots != 0 && slots != there.slots && slots != created_with)
         throw gate_error({gate_errc::wrong_slots, "gate '" + name + "' has " + std::to_string(there.slots) +
@@ -113,9 +127,9 @@ gate_size open_gate(session& s, const std::string& root, const std::string& name
   }
 }
 
-gate_size read_size(session& s, const std::string& gate) {
+gate_size read_size(session& s, const std::string& gate, std::uint64_t* made) {
   std::int32_t version = 0;
-  const gate_reading there = read_gate(s, gate, &version);
+  const gate_reading there = read_gate(s, gate, &version, made);
   return {there.slots, version, there.paused ? 1 : 0};
 }
 

@@ -16,10 +16,11 @@ namespace kgate::detail::cluster {
 std::unique_ptr<session> open_session(const address& where, std::chrono::milliseconds connect_timeout);
 
 /// The gate's size; it is created with `slots` if there is none and they are not 0. Throws gate_error: not_found,
-/// wrong_slots, not_a_gate, no_permission.
-gate_size open_gate(session& s, const std::string& root, const std::string& name, int slots);
+/// wrong_slots, not_a_gate, no_permission. `made`: the number of the transaction that created it.
+gate_size open_gate(session& s, const std::string& root, const std::string& name, int slots,
+                    std::uint64_t* made = nullptr);
 
-gate_size read_size(session& s, const std::string& gate);
+gate_size read_size(session& s, const std::string& gate, std::uint64_t* made = nullptr);
 void resize_gate(session& s, const std::string& gate, int slots);
 void pause_gate(session& s, const std::string& gate, bool paused);
 cluster_status read_status(session& s, const std::string& gate);
@@ -30,6 +31,7 @@ bool remove_gate(session& s, const std::string& gate, bool forced);
 /// The names of the gates below the root.
 std::vector<std::string> gates_below(session& s, const std::string& root);
 
+[[noreturn]] void throw_without_queue(const std::string& gate);
 [[noreturn]] void throw_lost(const session& s);
 
 }  // namespace kgate::detail::cluster

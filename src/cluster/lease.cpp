@@ -54,6 +54,7 @@ struct host_lease::state {
   lease_location location;
   std::shared_ptr<session> first;
   gate_size size;
+  std::uint64_t made = 0;
   std::unique_ptr<lease_file> file;
   std::optional<gate> local;
   std::unique_ptr<lease_host> host;
@@ -71,7 +72,7 @@ host_lease::host_lease(std::string_view address, std::string_view name, int slot
   if (!s.file->become_lessor())
     throw gate_error({gate_errc::in_use, "this host has a lease of gate '" + std::string(name) + "' already"});
   s.first = std::make_shared<session>(s.how.where, s.how.secret, s.how.options.cluster.connect_timeout);
-  s.size = open_gate(*s.first, s.how.where.root, s.how.name, slots);
+  s.size = open_gate(*s.first, s.how.where.root, s.how.name, slots, &s.made);
   const participant_data who = describe_self(s.how.options.cluster.command, 1);
   s.local.emplace(open_local(s.location, s.size.slots, who.command));
   s.file->words().closed.store(0);
@@ -87,6 +88,7 @@ void host_lease::serve(std::stop_token stop) {
   state& s = *state_;
   s.host->end_when_idle(stop);
   const std::stop_callback wakes(stop, [&] { s.host->wake(); });
+  s.host->expect_gate(s.made);
   lessor<lease_host>(*s.host, s.size).serve();
   s.host->turn_away();
 }

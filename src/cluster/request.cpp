@@ -79,8 +79,11 @@ answered<waiter_name> request_client::enqueue() {
 
 answered<std::vector<waiter_name>> request_client::queue() {
   events_.forget();
-  const auto names = session_->children(queue_path());
+  std::uint64_t made = 0;
+  const auto names = session_->children(queue_path(), nullptr, &made);
   answered<std::vector<waiter>> out{names.is, {}};
+  if (names.is == answer::ok && made_ != 0 && made != made_) return {answer::no_node, {}};
+  was_there_ = was_there_ || names.is == answer::ok;
   if (names.is == answer::ok) out.value = waiters_of(names.value, queue_path());
   return out;
 }
@@ -101,6 +104,7 @@ answered<slot_numbers> request_client::slots(bool watched) {
 answered<gate_size> request_client::size() {
   const auto read = session_->get(gate_, &events_);
   answered<gate_size> out{read.is, {}};
+  if (read.is == answer::ok && made_ != 0 && read.value.czxid != made_) return {answer::no_node, {}};
   if (read.is == answer::ok) out.value = size_of(read.value, gate_);
   return out;
 }

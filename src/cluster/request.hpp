@@ -20,6 +20,7 @@ namespace kgate::detail::cluster {
 struct slot_numbers {
   std::vector<int> numbers;
 
+  static slot_numbers only(int slot) { return {{slot}}; }
   int count() const { return static_cast<int>(numbers.size()); }
   slot_numbers lowest_free(int weight) const {
     slot_numbers out;
@@ -32,6 +33,9 @@ struct slot_numbers {
     out.numbers.push_back(numbers.back());
     numbers.pop_back();
     return out;
+  }
+  bool has(const slot_numbers& one) const {
+    return std::find(numbers.begin(), numbers.end(), one.numbers.front()) != numbers.end();
   }
   /// Whether all of them are numbers of a gate of that size.
   bool below(int size) const {
@@ -82,6 +86,10 @@ class request_client {
 
   /// The next request has another name.
   void next_request();
+  /// From now on the gate that another transaction created is none, though it has the same name.
+  void expect_gate(std::uint64_t made) { made_ = made; }
+  /// Whether it has seen the queue of that one.
+  bool was_there() const { return was_there_; }
 
  protected:
   /// From now on on another session.
@@ -98,6 +106,8 @@ class request_client {
 
   session* session_;
   std::string gate_;
+  std::uint64_t made_ = 0;  ///< 0: any
+  bool was_there_ = false;
   participant_data who_;
   request_limit limit_;
   listener events_;

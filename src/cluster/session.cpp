@@ -421,11 +421,14 @@ answered<node> session::get(const std::string& path, listener* watch) {
   return out;
 }
 
-answered<std::vector<std::string>> session::children(const std::string& path, listener* watch) {
+answered<std::vector<std::string>> session::children(const std::string& path, listener* watch, std::uint64_t* made) {
   expect(path, watch);
   String_vector names{};
-  const int code = call(
-      [&] { return zoo_wget_children(handle_, path.c_str(), watch != nullptr ? on_event : nullptr, this, &names); });
+  Stat stat{};
+  const int code = call([&] {
+    return zoo_wget_children2(handle_, path.c_str(), watch != nullptr ? on_event : nullptr, this, &names, &stat);
+  });
+  if (made != nullptr) *made = static_cast<std::uint64_t>(stat.czxid);
   answered<std::vector<std::string>> out;
   if (names.data != nullptr) {
     out.value.assign(names.data, names.data + names.count);

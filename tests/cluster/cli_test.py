@@ -322,6 +322,7 @@ class OnAnEnsemble(unittest.TestCase):
         fails(125, "can be found", "run", "--on", "zk://no-such-host.invalid", "--", "true", env=env)
         fails(120, "--on wants", "run", "--on", "etcd://a", "--", "true")
         fails(120, "is no HOST", "run", "--on", "zk://a,,b", "--", "true")
+        fails(120, "the servers' own", "run", "--on", self.ensemble.address + "/zookeeper/quota", "--", "true")
         fails(120, "contradict", "run", "--on", "zk://a", "--dir", "/tmp", "--", "true")
         fails(120, "is for gates of this machine", "run", "--exec", "--", "true")
         fails(125, "has 2 slots, not 3", "jobserver", "-k", "3", "--", "make")
@@ -426,6 +427,11 @@ class OnAnEnsemble(unittest.TestCase):
         self.assertEqual(told.returncode, 1)
         self.assertIn({"about": self.name, "ok": False}, [{k: f[k] for k in ("about", "ok")} for f in json.loads(told.stdout)["findings"]])
         self.assertEqual(self.kgate("status", name=False).returncode, 0)  # what is no gate is left out
+        self.write(gate + "-bare", "kgate gate 1\nslots=1\n")
+        for words, code in ((("run", "--", "true"), 125), (("status",), 1), (("remove",), 1), (("doctor",), 1)):
+            told = self.kgate(words[0], "-n", self.name + "-bare", *words[1:], name=False)
+            self.assertEqual(told.returncode, code)
+            self.assertIn(gate + "-bare there is a gate without its nodes q and s", told.stderr + told.stdout)
 
     def test_secrets(self):
         mine = dict(self.env, KGATE_ZK_AUTH="me:secret")

@@ -55,6 +55,20 @@ class cluster_library : public testing::Test {
   std::string name;
 };
 
+/// Versions of a gate begin again when it is removed and created again: who still knows the former one looks anew.
+TEST_F(cluster_library, a_gate_that_was_removed_and_created_again_is_another_one) {
+  cluster_gate former = open(4);
+  former.enter().release();
+  former.remove(true);
+  cluster_gate now = open(2);
+  const auto first = now.enter(), second = former.enter();
+  EXPECT_EQ(former.status().free, 0);
+  EXPECT_FALSE(former.try_enter());
+  EXPECT_FALSE(former.try_enter_for(50ms));
+  EXPECT_EQ(now.status().waiters.size(), 0U);
+  EXPECT_EQ(now.status().holders.size(), 2U);
+}
+
 TEST_F(cluster_library, slots_and_tokens) {
   cluster_gate gate = open(2), other = open();
   auto first = gate.enter();
