@@ -52,15 +52,17 @@ bool write_fenced(std::atomic<std::uint64_t>& resource, std::uint64_t token) {
   return seen <= token;
 }
 
-/// One passage.
-void pass(session& s, const std::string& gate, gate_size size, std::atomic<std::uint64_t>* resources,
+/// One passage. `size` is what is known of the gate, before and after.
+void pass(session& s, const std::string& gate, gate_size& size, std::atomic<std::uint64_t>* resources,
           std::mt19937& random) {
   participant_data who;
   who.host = "chaos";
   who.process = getpid();
   observed_client client(s, gate, who, {{}, std::chrono::steady_clock::now() + std::chrono::seconds(60)});
   recipe<observed_client> text(client, size);
-  if (text.acquire(1) != outcome::done) return;
+  const outcome how = text.acquire(1);
+  size = text.at().size;  // as a cluster_gate does
+  if (how != outcome::done) return;
   const std::int64_t entered = now_ns();
   const int slot = text.at().slots.numbers.front();
   const std::uint64_t token = text.at().fence;
@@ -97,7 +99,7 @@ int main(int argc, char** argv) {
   while (over == 0) {
     try {
       if (s == nullptr || s->is_lost()) s = std::make_unique<session>(where, "", std::chrono::seconds(20));
-      const gate_size size = open_gate(*s, where.root, argv[2], std::atoi(argv[3]));
+      gate_size size = open_gate(*s, where.root, argv[2], std::atoi(argv[3]));
       while (over == 0 && !s->is_lost())
         pass(*s, where.root + "/" + argv[2], size, static_cast<std::atomic<std::uint64_t>*>(map), random);
     } catch (const kgate::gate_error& error) {

@@ -30,6 +30,9 @@
 ///              C6  A grant changes the waiter's data before it deletes the node, in the same transaction. So a watch
 ///                  tells a waiter that was granted, which then was the head, from one that has vanished: behind the
 ///                  first one is the head of q, behind the second perhaps not.
+///              C7  The head may take one slot without reading s: a guess, which is refused if the slot is held. At
+///                  most k are held then only if no slot at or beyond k is: s was read so under the version that the
+///                  transaction checks, and every grant under that version takes slots below k.
 /// Deviations   none
 /// Memory model none: the ensemble orders all transactions. Reads may be stale, but a session's own never go back
 ///              behind what it has seen; so each is as good as one of the present made by a slower client.
@@ -250,9 +253,16 @@ class recipe {
     return {step::wait};
   }
 
-  /// The head of q takes its slots, or watches what it lacks. It reads without a watch first: there usually is room
-  /// when the head reads, and its own grant would fire the watch.
+  /// The head of q takes its slots, or watches what it lacks. If there was room last time, it makes a guess instead of
+  /// reading (C7). It reads without a watch first: there usually is room when the head reads, and its own grant would
+  /// fire the watch.
   step try_grant(int least, int most) {
+    if (at_.size.room != 0 && most == 1) {
+      at_.size.room = 0;
+      at_.slots = slot_set::only(named_slot(at_.me.sequence, at_.size.slots));
+      const step guessed = take(1, 0);
+      if (guessed.kind != step::wait) return guessed;
+    }
     for (const bool watched : {false, true}) {
       c.live(7, at_, most, watched);
       const auto held = c.slots(watched);
@@ -262,21 +272,32 @@ class recipe {
       const int free = at_.size.permits() - held.value.count();
       if (free < least) continue;
       at_.slots = held.value.lowest_free(free < most ? free : most);
-      c.live(8, at_, watched);
-      const auto granted = c.grant(at_.me, at_.slots, at_.size.version);  // C2
-      if (granted.is == answer::ok) {
-        at_.fence = granted.value;
-        at_.me = waiter{};
-        at_.head = 0;
-        return ended(outcome::done);
-      }
-      if (granted.is == answer::expired) return ended(outcome::lost);
-      if (granted.is == answer::unknown || granted.is == answer::no_node) at_.head = 0;
-      if (granted.is == answer::unknown) return settle({}, {}) ? step{} : ended(outcome::lost);
-      at_.slots = slot_set{};
-      if (granted.is == answer::no_node) return {};
+      const slot_set named = slot_set::only(named_slot(at_.me.sequence, at_.size.slots));
+      const bool room = !watched && held.value.below(at_.size.slots) && !held.value.has(named);
+      const step taken = take(room ? 1 : 0, watched ? 2 : 1);
+      if (taken.kind != step::wait) return taken;
     }
     return watch_as_head(least);
+  }
+
+  /// The grant. wait: these slots are not to be had. `room` is what is known if they are; `reading` tells the caller's
+  /// readings of s apart.
+  step take(std::int32_t room, int reading) {
+    c.live(8, at_, room, reading);
+    const auto granted = c.grant(at_.me, at_.slots, at_.size.version);  // C2
+    if (granted.is == answer::ok) {
+      at_.fence = granted.value;
+      at_.me = waiter{};
+      at_.head = 0;
+      at_.size.room = room;
+      return ended(outcome::done);
+    }
+    if (granted.is == answer::expired) return ended(outcome::lost);
+    if (granted.is == answer::unknown || granted.is == answer::no_node) at_.head = 0;
+    if (granted.is == answer::unknown) return settle({}, {}) ? step{} : ended(outcome::lost);
+    at_.slots = slot_set{};
+    if (granted.is == answer::no_node) return {};
+    return {step::wait};
   }
 
   /// s does not have what it needs, and is watched.

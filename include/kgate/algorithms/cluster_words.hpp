@@ -28,9 +28,12 @@ struct gate_size {
   std::int32_t slots = 0;
   std::int32_t version = 0;
   std::int32_t paused = 0;  ///< 1: nobody is to be let in for a while
+  std::int32_t room = 0;    ///< 1: whoever was granted a slot last, under this version, found it free at once (C7)
 
   std::int32_t permits() const { return paused != 0 ? 0 : slots; }
-  friend bool operator==(gate_size, gate_size) = default;
+  friend bool operator==(gate_size a, gate_size b) {
+    return a.slots == b.slots && a.version == b.version && a.paused == b.paused;
+  }
 };
 
 enum class outcome : std::uint8_t {
@@ -44,6 +47,11 @@ enum class outcome : std::uint8_t {
 /// The distance from sequence number b to a. They wrap around, so only the distance tells which one is older.
 constexpr std::int32_t distance(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b));
+}
+
+/// The slot of k that the sequence number names: waiters that follow each other name different ones.
+constexpr std::int32_t named_slot(std::int32_t sequence, std::int32_t k) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(sequence) % static_cast<std::uint32_t>(k));
 }
 
 /// What a lessor sees of its local gate.

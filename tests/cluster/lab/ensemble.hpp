@@ -32,6 +32,7 @@ struct short_sequence {
   friend constexpr bool operator<(short_sequence a, short_sequence b) { return a.value < b.value; }
 };
 constexpr int distance(short_sequence a, short_sequence b) { return short_sequence::wrapped(a.value - b.value).value; }
+constexpr int named_slot(short_sequence sequence, int k) { return (sequence.value + 8) % k; }
 
 /// A request of a session: its n-th.
 struct request_name {
@@ -45,6 +46,7 @@ struct waiter_node {
   short_sequence sequence{};
   std::uint8_t watchers = 0;         ///< sessions, as bits
   std::uint8_t former_watchers = 0;  ///< those that have made another request since
+  std::uint8_t granted = 0;          ///< sessions that were granted slots since it was created, if that is counted
   friend constexpr bool operator==(const waiter_node&, const waiter_node&) = default;
 };
 
@@ -77,6 +79,7 @@ enum class broken : std::uint8_t {
   beyond_k,
   herd,
   full,
+  twice,
   not_below_k,
   while_paused,
   refused,
@@ -101,7 +104,8 @@ struct ensemble {
   /// earlier ones and the wait that sees them (C5; a wait outside of that is `unprepared`), and tokens that tell
   /// requests apart without counting them. 0: one listener for all requests of a session, as a lessor has it.
   std::uint8_t own_listeners = 0;
-  std::uint8_t attentive = 0;  ///< sessions that have forgotten earlier events and not seen any since
+  std::uint8_t counts_grants = 0;  ///< 1: while a request waits no other session is granted slots twice
+  std::uint8_t attentive = 0;      ///< sessions that have forgotten earlier events and not seen any since
   std::array<std::uint8_t, sessions_max> granted{};  ///< by session: the waiter whose watch fired by its grant, or 0
   std::uint8_t dismissed = 0;  ///< sessions whose waiter another one removed and that have not looked since
   std::array<waiter_node, waiters_max> queue{};  ///< in the order of creation
@@ -258,7 +262,7 @@ struct ensemble {
         w.watchers &= static_cast<std::uint8_t>(~bit(session));
         w.former_watchers |= bit(session);
       }
-    queue[n] = {{static_cast<std::uint8_t>(session), number}, next, 0, 0};
+    queue[n] = {{static_cast<std::uint8_t>(session), number}, next};
     fire(queue_watchers);
     next = short_sequence::wrapped(next.value + 1);
     return {answer::ok, static_cast<std::uint32_t>(queue[n].sequence.value + 8)};
@@ -269,6 +273,11 @@ struct ensemble {
     for (unsigned i = 0; i < slots_max; ++i)
       if ((w.slots >> i & 1) != 0 && slots[i].request.session != no_session) return {answer::exists};
     if (position == waiters_max) return {answer::no_node};
+    for (waiter_node& other : queue)
+      if (counts_grants != 0 && other.request.session != no_session && other.request.session != session) {
+        if ((other.granted & bit(session)) != 0) breaks(broken::twice);
+        other.granted |= bit(session);
+      }
     if (position != 0) breaks(broken::passed);
     const std::uint8_t fence = own_listeners != 0 ? static_cast<std::uint8_t>(1 + 2 * session + w.number) : ++grants;
     for (unsigned i = 0; i < slots_max; ++i)

@@ -297,6 +297,7 @@ class leased_hosts {
  private:
   static host_world first(const lease_scripts& what) {
     host_world w;
+    w.counts_grants = 1;
     w.k = static_cast<std::uint8_t>(what.k);
     for (unsigned h = 0; h < hosts_max; ++h) {
       w.host[h].size = w.k;
@@ -434,6 +435,7 @@ inline std::string judge(const lease_scripts& what, const state_view& s) {
     return static_cast<broken>(w.fault) == broken::local
                ? "a local slot was used by one that does not hold it, or too many passed"
            : static_cast<broken>(w.fault) == broken::passed ? "a waiter was passed"
+           : static_cast<broken>(w.fault) == broken::twice  ? "a host was granted slots twice while another one waited"
                                                             : "the ensemble's gate is broken";
   unsigned inside = 0;
   for (int p = what.lessors(); p < what.processes(); ++p) {

@@ -10,6 +10,12 @@
 #include "mutants/frees_blindly.hpp"
 #include "mutants/frees_once.hpp"
 #include "mutants/gives_up_once.hpp"
+#include "mutants/guesses_again.hpp"
+#include "mutants/guesses_and_waits.hpp"
+#include "mutants/guesses_any_version.hpp"
+#include "mutants/guesses_beyond.hpp"
+#include "mutants/guesses_right.hpp"
+#include "mutants/guesses_uncounted.hpp"
 #include "mutants/head_by_event.hpp"
 #include "mutants/heavy_head.hpp"
 #include "mutants/lost_watch.hpp"
@@ -136,6 +142,33 @@ TEST(cluster_mutants, the_grant_of_one_far_ahead) {
 TEST(cluster_mutants, a_waiter_that_never_watches_its_own_node) {
   caught<detail::cluster::waits_on::recipe>(
       {.clients = 3, .k = 1, .acts = 1, .among = {act::stay, act::enter, act::dismiss}}, "violated");
+}
+
+TEST(cluster_mutants, a_guess_of_a_slot_that_the_gate_does_not_have) {
+  caught<detail::cluster::guesses_beyond::recipe>({.clients = 2, .k = 1, .acts = 1, .remembers = true}, "not below k");
+}
+TEST(cluster_mutants, a_guess_while_slots_are_held_that_the_gate_has_no_more) {
+  caught<detail::cluster::guesses_uncounted::recipe>(
+      {.clients = 3,
+       .k = 3,
+       .fixed = {{act::stay_inside}, {act::shrink, act::enter, act::enter}, {act::enter, act::enter}},
+       .remembers = true},
+      "more than k");
+}
+TEST(cluster_mutants, a_guess_under_a_size_that_has_changed) {
+  caught<detail::cluster::guesses_any_version::recipe>(
+      {.clients = 2, .k = 2, .acts = 2, .among = {act::enter, act::shrink}, .remembers = true}, "k");
+}
+TEST(cluster_mutants, a_wrong_guess_taken_for_a_watch) {
+  caught<detail::cluster::guesses_and_waits::recipe>({.clients = 2, .k = 1, .acts = 1, .remembers = true}, "violated");
+}
+TEST(cluster_mutants, a_wrong_guess_taken_for_a_grant) {
+  caught<detail::cluster::guesses_right::recipe>({.clients = 2, .k = 1, .acts = 1, .remembers = true},
+                                                 "inside without a slot");
+}
+TEST(cluster_mutants, a_guess_whose_answer_was_lost) {
+  caught<detail::cluster::guesses_again::recipe>({.clients = 2, .k = 1, .acts = 1, .losses = 1, .remembers = true},
+                                                 left_behind);
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ struct cluster_scripts {
   int faulty = 3;    ///< how many clients lose answers and sessions; which ones does not matter, for all are alike
   std::vector<cluster_act> among{cluster_act::enter};
   std::vector<std::vector<cluster_act>> fixed{};  ///< what each client does instead, one after the other
+  bool remembers = false;  ///< each client knows from one act to the next what a cluster_gate knows, at first of room
   bool own_listeners = false;  ///< of each request, as at a cluster_gate; else of each session (ensemble.hpp)
 };
 
@@ -63,6 +64,7 @@ class scripted_clients {
     const bool faulty = p.id().value < what_.faulty;
     script_position at{.losses = static_cast<std::uint8_t>(faulty ? what_.losses : 0),
                        .expiries = static_cast<std::uint8_t>(faulty ? what_.expiries : 0)};
+    at.known = packed({what_.k, 0, 0, what_.remembers ? 1 : 0});
     const bool chooses = what_.fixed.empty();
     const auto& own = chooses ? what_.among : what_.fixed[static_cast<std::size_t>(p.id().value)];
     const int acts = chooses ? what_.acts : static_cast<int>(own.size());
@@ -93,8 +95,9 @@ class scripted_clients {
       client.remove_gate();
       return;
     }
-    Recipe<client_type> recipe(client, {what_.k, 0});
+    Recipe<client_type> recipe(client, unpacked(at.known));
     const outcome how = recipe.acquire(what == cluster_act::enter_two ? 2 : 1);
+    if (what_.remembers) at.known = packed(recipe.at().size);
     if (how == outcome::too_heavy && what != cluster_act::enter_two) {
       p.live(at);
       world_.E.rmw(p["refused"], [](ensemble e) {
@@ -112,6 +115,14 @@ class scripted_clients {
       });
     if (what == cluster_act::stay) world_.E.await(p["stay"], [](const ensemble& e) { return e.dismissed == 0; });
     recipe.release();
+  }
+
+  static std::uint8_t packed(const detail::cluster::gate_size& s) {
+    return static_cast<std::uint8_t>(s.slots | s.paused << 2 | s.room << 3 | s.version << 4);
+  }
+  static detail::cluster::gate_size unpacked(unsigned packed) {
+    return {static_cast<int>(packed & 3), static_cast<int>(packed >> 4), static_cast<int>(packed >> 2 & 1),
+            static_cast<int>(packed >> 3 & 1)};
   }
 
   static void pause_for_a_while(client_type& client) {
@@ -156,6 +167,7 @@ inline std::string judge(const cluster_scripts& what, const state_view& s) {
       return "a request was refused that is not heavier than the gate";
     case broken::unprepared:
       return "a client waits that has not looked since it was told of a change";
+    case broken::twice:
     case broken::local:
     case broken::nothing:
       break;

@@ -60,6 +60,42 @@ TEST(cluster_scripts, n3_k1_one_passage_a_loss_and_an_expiry_each_and_a_death) {
 TEST(cluster_scripts, n3_k2_one_passage_a_loss_and_an_expiry_each_and_a_death) {
   holds({.clients = 3, .k = 2, .acts = 1, .losses = 1, .expiries = 1, .deaths = 1, .own_listeners = true});
 }
+/// Clients that know of room make guesses, right and wrong.
+TEST(cluster_scripts, n2_guesses_in_two_passages_a_loss_and_an_expiry_each_and_a_death) {
+  for (const int k : {1, 2})
+    holds({.clients = 2,
+           .k = k,
+           .acts = 2,
+           .losses = 1,
+           .expiries = 1,
+           .deaths = 1,
+           .remembers = true,
+           .own_listeners = true});
+}
+TEST(cluster_scripts, n3_guesses_in_two_passages) {
+  holds({.clients = 3, .k = 2, .acts = 2, .deaths = 1, .remembers = true, .own_listeners = true});
+}
+TEST(cluster_scripts, n3_guesses_with_a_loss_each) {
+  holds({.clients = 3, .k = 2, .acts = 1, .losses = 1, .expiries = 1, .remembers = true, .own_listeners = true});
+}
+TEST(cluster_scripts, n2_guesses_with_weights_and_resizes_and_pauses) {
+  holds({.clients = 2,
+         .k = 2,
+         .acts = 2,
+         .among = {act::enter, act::enter_two, act::give_up, act::enlarge, act::shrink, act::pause},
+         .remembers = true,
+         .own_listeners = true});
+}
+TEST(cluster_scripts, n2_guesses_of_waiters_dismissed_and_the_gate_removed) {
+  holds({.clients = 2,
+         .k = 2,
+         .acts = 2,
+         .losses = 1,
+         .among = {act::enter, act::dismiss, act::remove},
+         .remembers = true,
+         .own_listeners = true});
+}
+
 /// Listeners of requests and listeners of sessions: what holds with one holds with the other.
 TEST(cluster_scripts, n2_two_passages_with_a_listener_for_each_request) {
   for (const int k : {1, 2})

@@ -23,6 +23,7 @@ struct script_position {
   std::uint8_t losses = 0;    ///< answers that may still get lost
   std::uint8_t expiries = 0;  ///< sessions that may still expire
   std::uint8_t pending = 0;
+  std::uint8_t known = 0;  ///< the gate_size that it begins with: k, and bits for its room and version
   friend bool operator==(const script_position&, const script_position&) = default;
 };
 
@@ -58,6 +59,8 @@ class simulated_client {
   };
   struct slot_set {
     std::uint16_t mask = 0;  // a passage has no padding then
+    static slot_set only(int slot) { return {static_cast<std::uint16_t>(1U << slot)}; }
+    bool has(slot_set one) const { return (mask & one.mask) != 0; }
     int count() const { return std::popcount(mask); }
     int count_below(int k) const { return std::popcount(mask & ((1U << k) - 1)); }
     slot_set lowest_free(int weight) const {
