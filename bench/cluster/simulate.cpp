@@ -103,6 +103,8 @@ class host {
 
   lease_books<std::vector<local_slot>> mine;
   double longest_wait = 0;
+  /// For how long it has been waiting for slots.
+  double open_wait() const { return mine.queued ? world_.now - queued_at_ : 0; }
 
   void resume(std::uint64_t turn) {
     if (turn != turn_) return;  // something else came first
@@ -309,7 +311,7 @@ void simulate(const scenario& what) {
   const counts& c = w.seen;
   const auto per_second = [&](double n) { return n / what.seconds; };
   double longest = 0;
-  for (const auto& one : hosts) longest = std::max(longest, one->longest_wait);
+  for (const auto& one : hosts) longest = std::max({longest, one->longest_wait, one->open_wait()});
   std::printf("%d\t%d\t%d\t%.0f\t%.0f\t%.1f\t%.1f\t%.1f\t%.0f\t%.2f\t%.2f\n", what.hosts, what.k, what.jobs,
               what.stay_s * 1e6, per_second(c.passages), per_second(c.grants), per_second(c.reads),
               per_second(c.writes), per_second(c.names), per_second(c.busy_s), longest);
