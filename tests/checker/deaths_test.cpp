@@ -82,11 +82,12 @@ std::unique_ptr<model> make(Toy*& made) {
   return m;
 }
 
-check_result judge(program& p, int N, std::vector<std::string> properties) {
+check_result judge(program& p, int N, std::vector<std::string> properties, bool symmetry = false) {
   check_request request;
   request.of = {"toy", N, 1, p.options().passages, {}};
   request.properties = std::move(properties);
   request.crashes = 0;
+  request.symmetry = symmetry;
   return check(p, request);
 }
 
@@ -189,13 +190,8 @@ TEST(Deaths, ASymmetricSearchFindsWhatTheFullOneFinds) {
       return m;
     };
     program p(made(), 3, 1, once(2)), q(made(), 3, 1, once(2));
-    check_request request;
-    request.of = {"toy", 3, 1, 1, {}};
-    request.properties = {"deadlock-free", "starvation-free"};
-    request.crashes = 0;
-    const check_result all = check(p, request);
-    request.symmetry = true;
-    const check_result reduced = check(q, request);
+    const check_result all = judge(p, 3, {"starvation-free"});
+    const check_result reduced = judge(q, 3, {"starvation-free"}, true);
     EXPECT_LT(reduced.states, all.states);
     EXPECT_EQ(reduced.orbit_states, all.states);
     for (const property_result& one : reduced.properties)

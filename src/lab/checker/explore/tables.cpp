@@ -33,7 +33,7 @@ std::string array_of(const shared_variable& v) {
 }
 
 constexpr unsigned local_bits_max = 22;
-constexpr unsigned variable_bits_max = 22;
+constexpr unsigned variable_bits_max = 24;
 static_assert(variable_bits_max <= way_shift);
 /// A variable of more bits has a table by what was observed: one by all its values would be nearly empty.
 constexpr unsigned dense_bits_max = 12;
@@ -132,7 +132,7 @@ widths tables::wider() const {
   for (int v = 0; v < program_.variables(); ++v)
     if (w.variable[v] > variable_bits_max)
       throw std::length_error("variable " + program_.variable(v).name +
-                              " takes more than 4 million values: does it grow without bound?");
+                              " takes more than 16 million values: does it grow without bound?");
   return w;
 }
 
