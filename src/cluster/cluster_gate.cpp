@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -101,6 +102,7 @@ struct cluster_gate::shared {
   void learn(known_gate seen) {
     const std::scoped_lock lock(mutex);
     gate = seen;
+    gate.size.room = std::max(gate.size.room, 0);
   }
   /// Reads it. Throws gate_error.
   known_gate read_again(session& s) {
@@ -161,7 +163,9 @@ cluster_gate::cluster_gate(std::string_view address, std::string_view name, int 
   shared_->secret = find_secret(options.authentication);
   if (options.session_timeout.count() > 0) shared_->where.session = options.session_timeout;
   shared_->options = std::move(options);
-  shared_->gate.size = open_gate(*shared_->usable(), shared_->where.root, shared_->name, slots, &shared_->gate.made);
+  known_gate there;
+  there.size = open_gate(*shared_->usable(), shared_->where.root, shared_->name, slots, &there.made);
+  shared_->learn(there);
 }
 cluster_gate::cluster_gate(cluster_gate&&) noexcept = default;
 cluster_gate& cluster_gate::operator=(cluster_gate&&) noexcept = default;

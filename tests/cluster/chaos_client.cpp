@@ -100,6 +100,7 @@ int main(int argc, char** argv) {
     try {
       if (s == nullptr || s->is_lost()) s = std::make_unique<session>(where, "", std::chrono::seconds(20));
       gate_size size = open_gate(*s, where.root, argv[2], std::atoi(argv[3]));
+      size.room = 0;
       while (over == 0 && !s->is_lost())
         pass(*s, where.root + "/" + argv[2], size, static_cast<std::atomic<std::uint64_t>*>(map), random);
     } catch (const kgate::gate_error& error) {

@@ -257,7 +257,7 @@ class recipe {
   /// reading (C7). It reads without a watch first: there usually is room when the head reads, and its own grant would
   /// fire the watch.
   step try_grant(int least, int most) {
-    if (at_.size.room != 0 && most == 1) {
+    if (at_.size.room > 0 && most == 1) {
       at_.size.room = 0;
       at_.slots = slot_set::only(named_slot(at_.me.sequence, at_.size.slots));
       const step guessed = take(1, 0);
@@ -273,7 +273,7 @@ class recipe {
       if (free < least) continue;
       at_.slots = held.value.lowest_free(free < most ? free : most);
       const slot_set named = slot_set::only(named_slot(at_.me.sequence, at_.size.slots));
-      const bool room = !watched && held.value.below(at_.size.slots) && !held.value.has(named);
+      const bool room = at_.size.room >= 0 && !watched && held.value.below(at_.size.slots) && !held.value.has(named);
       const step taken = take(room ? 1 : 0, watched ? 2 : 1);
       if (taken.kind != step::wait) return taken;
     }
@@ -289,7 +289,7 @@ class recipe {
       at_.fence = granted.value;
       at_.me = waiter{};
       at_.head = 0;
-      at_.size.room = room;
+      if (at_.size.room >= 0) at_.size.room = room;
       return ended(outcome::done);
     }
     if (granted.is == answer::expired) return ended(outcome::lost);
@@ -316,7 +316,11 @@ class recipe {
       c.live(10, at_);
       const auto size = c.size();
       if (size.is == answer::unknown && c.reconnect()) continue;
-      if (size.is == answer::ok) at_.size = size.value;
+      if (size.is == answer::ok) {
+        const std::int32_t room = at_.size.room < 0 ? -1 : 0;
+        at_.size = size.value;
+        at_.size.room = room;
+      }
       return size.is == answer::unknown ? answer::expired : size.is;
     }
   }

@@ -28,7 +28,7 @@ struct gate_size {
   std::int32_t slots = 0;
   std::int32_t version = 0;
   std::int32_t paused = 0;  ///< 1: nobody is to be let in for a while
-  std::int32_t room = 0;    ///< 1: whoever was granted a slot last, under this version, found it free at once (C7)
+  std::int32_t room = -1;   ///< 1: who was granted a slot last, under this version, found room (C7); -1: no guesses
 
   std::int32_t permits() const { return paused != 0 ? 0 : slots; }
   friend bool operator==(gate_size a, gate_size b) {

@@ -151,7 +151,7 @@ TEST(cluster_mutants, a_guess_while_slots_are_held_that_the_gate_has_no_more) {
   caught<detail::cluster::guesses_uncounted::recipe>(
       {.clients = 3,
        .k = 3,
-       .fixed = {{act::stay_inside}, {act::shrink, act::enter, act::enter}, {act::enter, act::enter}},
+       .fixed = {{act::enter}, {act::reduce, act::enter, act::enter}, {act::enter}},
        .remembers = true},
       "more than k");
 }

@@ -21,6 +21,7 @@ enum class cluster_act : std::uint8_t {
   stay,         ///< enters, and stays inside until every waiter that was dismissed has learnt of it
   enlarge,      ///< sets the size to one more than at first
   shrink,       ///< sets the size to one
+  reduce,       ///< sets the size to one less than at first
   pause,        ///< pauses the gate for a while
   dismiss,      ///< removes the node of the first waiter of another client
   remove        ///< removes the gate with all that is in it
@@ -85,8 +86,8 @@ class scripted_clients {
   void act(Process& p, script_position& at) const {
     const auto what = static_cast<cluster_act>(at.act);
     client_type client(world_, p, at, what == cluster_act::give_up);
-    if (what == cluster_act::enlarge || what == cluster_act::shrink) {
-      client.resize(what == cluster_act::enlarge ? what_.k + 1 : 1);
+    if (what == cluster_act::enlarge || what == cluster_act::shrink || what == cluster_act::reduce) {
+      client.resize(what == cluster_act::enlarge ? what_.k + 1 : what == cluster_act::shrink ? 1 : what_.k - 1);
       return;
     }
     if (what == cluster_act::pause) return pause_for_a_while(client);
@@ -95,7 +96,9 @@ class scripted_clients {
       client.remove_gate();
       return;
     }
-    Recipe<client_type> recipe(client, unpacked(at.known));
+    detail::cluster::gate_size known = unpacked(at.known);
+    if (!what_.remembers) known.room = -1;
+    Recipe<client_type> recipe(client, known);
     const outcome how = recipe.acquire(what == cluster_act::enter_two ? 2 : 1);
     if (what_.remembers) at.known = packed(recipe.at().size);
     if (how == outcome::too_heavy && what != cluster_act::enter_two) {
