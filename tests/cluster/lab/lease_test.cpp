@@ -59,13 +59,13 @@ TEST(cluster_leases, a_gate_that_is_removed) {
 
 /// What the explorations look for: that while a request of one host waits, another one is granted at most one.
 TEST(cluster_leases, a_second_grant_while_another_host_waits_is_seen) {
-  for (const std::uint8_t waits : {0, 1}) {
+  for (const bool waits : {false, true}) {
     ensemble e{.k = 3, .counts_grants = 1};
     for (const unsigned session : {0, 0, 1})
-      if (session == 0 || waits != 0) e.commit(session, {.kind = write_request::enqueue});
+      if (session == 0 || waits) e.commit(session, {.kind = write_request::enqueue});
     for (std::uint8_t slot = 0; slot < 2; ++slot)
       e.commit(0, {.kind = write_request::grant, .sequence = e.queue[0].sequence, .slots = e.bit(slot)});
-    EXPECT_EQ(static_cast<broken>(e.fault), waits != 0 ? broken::twice : broken::nothing);
+    EXPECT_EQ(static_cast<broken>(e.fault), waits ? broken::twice : broken::nothing);
   }
 }
 
