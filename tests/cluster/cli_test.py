@@ -316,7 +316,7 @@ class OnAnEnsemble(unittest.TestCase):
         fails(120, "weight of 3", "run", "-w", "3", "--", "true")
         fails(120, "would be created with", "run", "-n", "new", "-w", "3", "--", "true", name=False)
         fails(120, "more than the --slots 2", "run", "-n", "new", "-k", "2", "-w", "3", "--", "true", name=False)
-        fails(120, "would be created with", "hold", "-n", "new", "-w", "2", "--fd", "0", name=False)
+        fails(120, "would be created with", "hold", "-n", "new", "-w", "2", "--path", name=False)
         fails(125, "no server of 127.0.0.1:1", "run", "--on", "zk://127.0.0.1:1", "--", "true", env=env)
         fails(1, "no server of", "status", "--on", "zk://127.0.0.1:1", env=env)
         fails(125, "can be found", "run", "--on", "zk://no-such-host.invalid", "--", "true", env=env)
