@@ -12,7 +12,7 @@ namespace gates_bench {
 struct outcome {
   double rate = 0;    ///< passages a second
   double jain = 0;    ///< of the members' passages: 1 if all have the same number
-  double cpu_us = 0;  ///< of all members, a passage
+  double cpu_us = 0;  ///< of all processes, a passage
 };
 
 class crowd {

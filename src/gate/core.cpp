@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "gate/pace.hpp"
 #include "gate/truncation.hpp"
 #include "kgate/algorithms/gate_doze.hpp"
 #include "kgate/wait_policy.hpp"
@@ -26,32 +27,10 @@ constexpr std::int64_t spinning_ns = 20'000;
 constexpr std::int64_t looking_ns = 20'000;
 constexpr std::uint32_t looking_operations = 64;
 
-/// How long a waiter sleeps before it finds out whom it depends on, and watches them: most are granted before. A
-/// process whose last waits were shorter than that sleeps for longer, since a timer that is never the processor's next
-/// one costs much less; and as long as the gate moves it sleeps on, since watching costs more than a passage.
-std::int64_t dozing_ns(unsigned members, unsigned short_waits) {
-  constexpr unsigned short_waits_many = 8;
-  const std::int64_t least = short_waits >= short_waits_many ? 8'000'000 : 2'000'000;
-  return std::min<std::int64_t>(least + 25'000 * std::int64_t{members}, 32'000'000);
-}
-constexpr std::int64_t dozing_most_ns = 250'000'000;
-
-/// After so many short waits in a row a process has a clock that ends its dozes, and sets no timers; but not among so
-/// many that none of them waits often enough to be worth a thread. The ticks of all clocks together must not cost more
-/// than the timers did.
-constexpr unsigned short_waits_for_clock = 16;
-constexpr unsigned clock_members_most = 512;
-std::int64_t clock_tick_ns(unsigned members) {
-  return std::clamp<std::int64_t>(500'000 * std::int64_t{members}, 8'000'000, dozing_most_ns);
-}
-
-/// Where everybody is granted before it watches, one of those that wait looks for dead holders so often.
-constexpr std::uint64_t healing_ns = 20'000'000;
-
 /// A holder that died may be noticed by nobody where everybody is granted soon: whether it is the caller's to look.
 [[gnu::hot]] bool claims_healing(file_layout& map, std::uint64_t now_ns) {
   std::uint64_t last = map.looked_ns.load(std::memory_order_relaxed);
-  if (now_ns >= last && now_ns - last < healing_ns) return false;
+  if (now_ns >= last && now_ns - last < std::uint64_t{healing_ns}) return false;
   return map.looked_ns.compare_exchange_strong(last, now_ns, std::memory_order_relaxed);
 }
 
@@ -163,15 +142,21 @@ class dozing_cells : public mapped_cells {
       : mapped_cells(cells),
         how_(how),
         clock_(clock),
-        step_ns_(clock != nullptr ? clock_tick_ns(members()) : dozing_ns(members(), short_waits)),
+        step_ns_(clock != nullptr ? clocked_doze_ns(members()) : dozing_ns(members(), short_waits)),
         for_ns_(step()) {}
 
   [[gnu::hot]] void doze_off(unsigned i) { map().lines[i].bell.store(bell_asleep); }
   [[gnu::hot]] void get_up(unsigned i) { map().lines[i].bell.store(0); }
   [[gnu::hot]] bool doze(unsigned i) {
     if (clock_ != nullptr && clock_->is_watched()) {
-      sleep_on(map().lines[i].bell, bell_asleep, nullptr);
+      // Nobody rings at a file that was cut off, the clock neither.
+      if (!timed_sleep(map().lines[i].bell, bell_asleep, guards_mappings() ? cut_off_ns : forever)) return false;
       return (map().lines[i].bell.load() & bell_over) == 0;
+    }
+    if (clock_ != nullptr) {  // it has ended
+      clock_ = nullptr;
+      step_ns_ = dozing_ns(members(), short_waits_for_clock);
+      for_ns_ = step();
     }
     // The time is not read for those that are woken by their grant.
     if (slept_ && until_ns_ == 0) until_ns_ = now_ns() + for_ns_;
@@ -415,13 +400,21 @@ entry core::forsake(membership& m) noexcept {
   if (!by_clock && claims_healing(cells_.map(), queued)) heal_holders();
 }
 
-/// What the clock does at each tick; how long that lasts.
-std::int64_t core::tick() noexcept {
+/// What the clock does at each tick: whatever those that doze would find out when they got up, for a gate that stands
+/// still because somebody has died.
+doze_clock::pace core::tick() noexcept {
+  const unsigned members = cells_.members(), own = clock_.members();
   try {
-    if (claims_healing(cells_.map(), wall_coarse_ns())) heal_holders();
+    if (claims_healing(cells_.map(), wall_coarse_ns())) {
+      protocol_.advance();  // who left may not have lived to grant anybody
+      // Whoever is granted in the place of a dead holder may be dead, too.
+      for (unsigned rounds = 0; rounds <= members && heal_holders(); ++rounds) {
+      }
+    }
   } catch (const scribbled&) {  // who comes next finds the file damaged
   }
-  return clock_tick_ns(cells_.members());
+  return {clock_tick_ns(members, own), clocked_doze_ns(members), short_waits_.load(std::memory_order_relaxed),
+          clocks(members, own) <= clocks_most};
 }
 
 [[gnu::hot]] entry core::wait(membership& m, const wait_options& how) {
@@ -442,7 +435,7 @@ std::int64_t core::tick() noexcept {
     // Inside since it was queued, all but; a clock is several pages, between two of those that are let in.
     short_waits_.store(short_waits + 1, std::memory_order_relaxed);
     if (!by_clock && short_waits % short_waits_for_clock == short_waits_for_clock - 1 &&
-        cells_.members() <= clock_members_most)
+        clocks(cells_.members(), clock_.members()) <= clocks_most)
       clock_.start();
     return entry::entered;
   }
@@ -636,7 +629,7 @@ gate_failure core::remove(bool forced) try {
   return scribbled_failure();
 }
 
-void core::heal_holders() { dozing<protocol<mapped_cells>, mapped_cells>(protocol_, cells_).heal_holders(); }
+bool core::heal_holders() { return dozing<protocol<mapped_cells>, mapped_cells>(protocol_, cells_).heal_holders(); }
 
 void core::set_leaves_by_ending(const membership& m) {
   dozing<protocol<mapped_cells>, mapped_cells>(protocol_, cells_).will_end(m.number);

@@ -185,12 +185,12 @@ class core {
   std::optional<entry> request(membership& m, int weight, bool spins_first, word& became);
   entry attempt(membership& m, int weight, word& became);
   void spin_for_room(unsigned i, int weight);
-  void heal_holders();
+  bool heal_holders();
   bool dozes_on(suspended_wait& s, std::int64_t now);
   bool waits(unsigned i) const { return cells_.state_of(i).where() == kind::waits; }
   bool is_head(unsigned i) const { return cells_.link_of(i).before() >= cells_.members(); }
   void begin_to_wait(const membership& m, bool by_clock);
-  std::int64_t tick() noexcept;
+  doze_clock::pace tick() noexcept;
   entry wait(membership& m, const wait_options& how);
   entry ended(membership& m);
   void stop_sleeping(unsigned i);

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -51,6 +50,7 @@ attended_deaths::attended_deaths(int also) noexcept : descriptor_(epoll_create1(
 
 // Nothing is removed here: a forked child that has no use for it must not take it from its parent.
 attended_deaths::~attended_deaths() {
+  const uncancelled meanwhile;
   for (const auto& [process, fd] : watched_) ::close(fd);
   if (descriptor_ >= 0) ::close(descriptor_);
 }
@@ -63,6 +63,7 @@ bool attended_deaths::add(int fd, int process) noexcept {
 }
 
 int attended_deaths::watch(const std::vector<int>& processes) {
+  const uncancelled meanwhile;
   clear();
   for (const int process : processes) {
     const int fd = open_pidfd(process);
@@ -85,6 +86,7 @@ bool attended_deaths::has_ended() noexcept {
 }
 
 void attended_deaths::clear() noexcept {
+  const uncancelled meanwhile;
   for (const auto& [process, fd] : watched_) {
     // Closing is not enough where a forked child has it, too.
     epoll_ctl(descriptor_, EPOLL_CTL_DEL, fd, nullptr);
@@ -104,6 +106,7 @@ bool death_watch::attended(unsigned member, request& its) {
 }
 
 death_watch::answer death_watch::watch(unsigned member, std::vector<int> processes, attended_deaths* by_caller) {
+  const uncancelled meanwhile;
   std::sort(processes.begin(), processes.end());
   processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
   const std::lock_guard guard(mutex_);
@@ -128,6 +131,7 @@ death_watch::answer death_watch::watch(unsigned member, std::vector<int> process
 }
 
 void death_watch::forget(unsigned member) noexcept {
+  const uncancelled meanwhile;
   const std::lock_guard guard(mutex_);
   tidy_up();
   drop(member);
@@ -150,6 +154,7 @@ void death_watch::attend(unsigned member) noexcept {
 }
 
 doze_end death_watch::sleep_until_one_ends(const std::vector<int>& processes, std::int64_t for_ns) {
+  const uncancelled meanwhile;
   std::vector<pollfd> polled;
   bool ended = false, failed = processes.empty();
   for (const int process : processes) {
@@ -167,7 +172,7 @@ doze_end death_watch::sleep_until_one_ends(const std::vector<int>& processes, st
 
 bool death_watch::start() noexcept {
   if (finished_ && begun_.load() != begin::failed) {
-    pthread_join(thread_, nullptr);
+    thread_.join();
     if (file_id::of(commands_) == pipe_) ::close(commands_);
     running_ = finished_ = false;
   }
@@ -178,13 +183,8 @@ bool death_watch::start() noexcept {
   commands_ = ends[1];
   pipe_ = file_id::of(commands_);
   stopping_ = false;
-  sigset_t all, before;
-  sigfillset(&all);
-  for (const int own : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&all, own);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
   begun_.store(begin::pending);
-  running_ = pthread_create(&thread_, nullptr, thread_main, this) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  running_ = thread_.start(thread_main, this, service_thread::otherwise::as_the_caller) == 0;
   if (!running_) {
     ::close(ends[0]);
     ::close(ends[1]);
@@ -208,13 +208,14 @@ bool death_watch::poke() noexcept {
 
 void death_watch::stop() noexcept {
   if (!running_) return;  // and then the mutex may belong to a thread that a fork has left behind
+  const uncancelled meanwhile;
   {
     const std::lock_guard guard(mutex_);
     stopping_ = true;
     poke();
     if (file_id::of(commands_) == pipe_) ::close(commands_);  // the thread sees that, too
   }
-  pthread_join(thread_, nullptr);
+  thread_.join();
   running_ = finished_ = false;
   tidy_up();
 }

@@ -3,8 +3,6 @@
 
 /// Learns by events that other processes have ended, for members that sleep until then.
 
-#include <pthread.h>
-
 #include <atomic>
 #include <functional>
 #include <map>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "gate/byte_locks.hpp"
+#include "gate/service_thread.hpp"
 #include "kgate/algorithms/gate_word.hpp"
 
 namespace kgate::detail::gates {
@@ -89,7 +88,7 @@ class death_watch {
   std::function<void(unsigned)> ring_;
   std::mutex mutex_;
   std::map<unsigned, request> wanted_;
-  pthread_t thread_{};
+  service_thread thread_;
   bool running_ = false;   ///< there is a thread to be joined
   bool finished_ = false;  ///< it has ended, or is about to
   bool stopping_ = false;

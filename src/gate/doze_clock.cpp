@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/doze_clock.hpp"
 
-#include <signal.h>
-
 #include <algorithm>
+#include <memory>
+#include <new>
 
+#include "gate/process_memory.hpp"
+#include "gate/service_thread.hpp"
 #include "kgate/algorithms/gate_doze_clock.hpp"
 
 namespace kgate::detail::gates {
@@ -13,7 +15,142 @@ namespace {
 
 constexpr int idle_ticks_most = 3;
 
+/// Where there is no thread to be had, one is not asked for again for so long.
+constexpr std::int64_t without_thread_ns = 1'000'000'000;
+
+std::int64_t monotonic_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 }  // namespace
+
+/// The one of a process: ticks for all gate objects that have a clock, and ends with the last of them.
+class clock_thread {
+ public:
+  /// Null if there is no memory for it. A forked child has one of its own.
+  static clock_thread* of_this_process() noexcept;
+
+  void add(doze_clock& clock) noexcept;
+  /// Afterwards the thread does not touch the clock; and it has ended, if that was the last one.
+  void remove(doze_clock& clock) noexcept;
+
+ private:
+  clock_thread() : mark_(0) {}
+  static void* thread_main(void* self);
+  void run() noexcept;
+  bool begin() noexcept;
+  void wake() noexcept {
+    changes_.fetch_add(1);
+    futex_wake(changes_);
+  }
+  std::int64_t tick_all() noexcept;
+
+  const process_memory mark_;
+  clock_thread* inherited_ = nullptr;  ///< of the process that forked this one: its lock may be taken for ever
+  std::atomic<std::int64_t> none_before_ns_{0};
+  std::atomic<std::uint32_t> changes_{0};
+  std::mutex mutex_;
+  doze_clock* first_ = nullptr;
+  service_thread thread_;
+  bool running_ = false;   ///< there is a thread to be joined
+  bool finished_ = false;  ///< it has ended, or is about to
+  bool ending_ = false;    ///< somebody joins it
+};
+
+clock_thread* clock_thread::of_this_process() noexcept {
+  static std::atomic<clock_thread*> current{nullptr};
+  clock_thread* there = current.load();
+  if (there != nullptr && there->mark_.is_ours()) return there;
+  try {
+    std::unique_ptr<clock_thread> mine(new clock_thread);
+    mine->inherited_ = there;
+    if (!current.compare_exchange_strong(there, mine.get())) return there;
+    return mine.release();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+void clock_thread::add(doze_clock& clock) noexcept {
+  if (monotonic_ns() < none_before_ns_.load(std::memory_order_relaxed)) return;
+  const std::lock_guard guard(mutex_);
+  if (clock.ticks_ || !begin()) return;
+  clock.ticks_ = true;
+  clock.next_ = first_;
+  first_ = &clock;
+  wake();
+}
+
+/// Whether there is a thread that goes on.
+bool clock_thread::begin() noexcept {
+  if (ending_) return false;
+  if (running_ && finished_) {
+    thread_.join();
+    running_ = false;
+  }
+  if (running_) return true;
+  finished_ = false;
+  // One that only an idle processor runs would be no help to those whose dozes it is to end.
+  running_ = thread_.start(thread_main, this, service_thread::otherwise::none) == 0;
+  if (!running_) none_before_ns_.store(monotonic_ns() + without_thread_ns, std::memory_order_relaxed);
+  return running_;
+}
+
+void clock_thread::remove(doze_clock& clock) noexcept {
+  std::unique_lock lock(mutex_);
+  for (doze_clock** at = &first_; clock.ticks_; at = &(*at)->next_) {
+    if (*at != &clock) continue;
+    *at = clock.next_;
+    clock.ticks_ = false;
+    break;
+  }
+  if (first_ != nullptr || !running_ || ending_) return;
+  ending_ = true;
+  wake();
+  lock.unlock();
+  thread_.join();
+  lock.lock();
+  running_ = ending_ = false;
+}
+
+void* clock_thread::thread_main(void* self) {
+  static_cast<clock_thread*>(self)->run();
+  return nullptr;
+}
+
+/// How long until the next tick.
+std::int64_t clock_thread::tick_all() noexcept {
+  std::int64_t least_ns = without_thread_ns;
+  for (doze_clock** at = &first_; *at != nullptr;) {
+    doze_clock& clock = **at;
+    if (const std::int64_t ns = clock.tick()) {
+      least_ns = std::min(least_ns, ns);
+      at = &clock.next_;
+    } else {
+      *at = clock.next_;
+      clock.ticks_ = false;
+    }
+  }
+  return least_ns;
+}
+
+void clock_thread::run() noexcept {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    const std::uint32_t seen = changes_.load();
+    const std::int64_t ns = tick_all();
+    if (first_ == nullptr || ending_) {
+      finished_ = true;
+      return;
+    }
+    lock.unlock();
+    const timespec timeout{ns / 1'000'000'000, ns % 1'000'000'000};
+    futex_wait(changes_, seen, &timeout);
+    lock.lock();
+  }
+}
 
 /// The variables of doze_clock_protocol; under the clock's lock, but for runs().
 class doze_clock::clock_cells {
@@ -39,12 +176,14 @@ class doze_clock::clock_cells {
 
 void doze_clock::add(unsigned member) {
   const std::lock_guard guard(mutex_);
-  hands_.push_back({member, {}});
+  hands_.push_back({member});
+  count_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void doze_clock::remove(unsigned member) noexcept {
   const std::lock_guard guard(mutex_);
-  std::erase_if(hands_, [&](const hand& its) { return its.member == member; });
+  const std::size_t gone = std::erase_if(hands_, [&](const hand& its) { return its.member == member; });
+  count_.fetch_sub(static_cast<unsigned>(gone), std::memory_order_relaxed);
 }
 
 [[gnu::hot]] bool doze_clock::is_watched() noexcept {
@@ -53,66 +192,58 @@ void doze_clock::remove(unsigned member) noexcept {
 }
 
 void doze_clock::start() noexcept {
-  const std::lock_guard guard(mutex_);
-  if (running_ && !finished_) return;
-  if (running_) pthread_join(thread_, nullptr);
-  finished_ = false;
-  sigset_t all, before;
-  sigfillset(&all);
-  for (const int own : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&all, own);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  running_ = pthread_create(&thread_, nullptr, thread_main, this) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  clock_thread* const shared = clock_thread::of_this_process();
+  if (shared == nullptr) return;
+  thread_.store(shared);
+  shared->add(*this);
 }
 
 void doze_clock::stop() noexcept {
-  if (!running_) return;  // and then the mutex may belong to a thread that a fork has left behind
-  stopping_.store(1);
-  futex_wake(stopping_);
-  pthread_join(thread_, nullptr);
-  running_ = false;
+  // Null in a forked child as well: there the lock may belong to a thread that the fork has left behind.
+  if (clock_thread* const shared = thread_.load()) shared->remove(*this);
 }
 
-void* doze_clock::thread_main(void* self) {
-  static_cast<doze_clock*>(self)->run();
-  return nullptr;
-}
-
-/// Ends the dozes that have lasted since the last tick. Whether anybody has done anything since then.
-bool doze_clock::check_members() {
+/// Ends the dozes that have lasted for long enough, and those of members that are no longer queued: who was to wake
+/// them may be dead. Whether anybody dozes.
+bool doze_clock::check_members(std::int64_t now_ns, std::int64_t doze_ns) {
   clock_cells variables(*this);
   doze_clock_protocol protocol(variables);
   bool any = false;
   for (hand& its : hands_) {
     const bool dozes = cells_.dozes(its.member);
     const state now = cells_.state_of(its.member);
-    if (dozes && now == its.seen) protocol.end_doze(its.member);
-    if (dozes || now != its.seen) any = true;
+    any = any || dozes;
+    if (!dozes || its.since_ns < 0 || now != its.seen)
+      its.since_ns = dozes ? now_ns : -1;
+    else if (now_ns - its.since_ns >= doze_ns || now.where() != kind::waits)
+      protocol.end_doze(its.member);
     its.seen = now;
   }
   return any;
 }
 
-void doze_clock::run() noexcept {
-  int idle_ticks = 0;
-  for (bool first = true;; first = false) {
-    const std::int64_t ns = tick_();
-    wall_ns_.store(wall_coarse_ns(), std::memory_order_relaxed);
-    {
-      const std::lock_guard guard(mutex_);
-      if (first) runs_.store(true);
-      idle_ticks = check_members() ? 0 : idle_ticks + 1;
-      if (idle_ticks >= idle_ticks_most) {
-        clock_cells variables(*this);
-        finished_ = doze_clock_protocol(variables).end_clock();
-        if (finished_) return;
-        idle_ticks = 0;
-      }
-    }
-    const timespec timeout{ns / 1'000'000'000, ns % 1'000'000'000};
-    futex_wait(stopping_, 0, &timeout);
-    if (stopping_.load() != 0) return;
+std::int64_t doze_clock::tick() noexcept {
+  const pace how = tick_();
+  wall_ns_.store(wall_coarse_ns(), std::memory_order_relaxed);
+  const std::int64_t now_ns = monotonic_ns();
+  const std::lock_guard guard(mutex_);
+  const bool first = !runs_.load(std::memory_order_relaxed);
+  if (first) {
+    runs_.store(true);
+    for (hand& its : hands_) its = {its.member};
   }
+  if (check_members(now_ns, how.doze_ns) || how.waits != waits_ || first) waited_ns_ = now_ns;
+  waits_ = how.waits;
+  clock_cells variables(*this);
+  doze_clock_protocol protocol(variables);
+  if (!how.goes_on) {
+    protocol.retire_clock();
+    return 0;
+  }
+  if (now_ns - waited_ns_ < idle_ticks_most * how.tick_ns) return how.tick_ns;
+  if (protocol.end_clock()) return 0;
+  waited_ns_ = now_ns;
+  return how.tick_ns;
 }
 
 }  // namespace kgate::detail::gates

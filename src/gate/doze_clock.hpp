@@ -4,8 +4,6 @@
 /// Ends dozes that last too long, for members that set no timers: setting and clearing one costs a waiter that is
 /// granted soon more than all else that it does itself.
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -16,12 +14,21 @@
 
 namespace kgate::detail::gates {
 
-/// One thread for all members of a gate object, begun when their waits are many and short, ended when nobody has dozed
-/// for a while. It ends a doze after one to two of its ticks.
+class clock_thread;
+
+/// The members of a gate object that have a clock: from when their waits are many and short until nobody has waited for
+/// a while. All gate objects of a process that have one share a thread.
 class doze_clock {
  public:
-  /// The thread calls `tick`, which says how long the next tick is.
-  doze_clock(mapped_cells& cells, std::function<std::int64_t()> tick) : cells_(cells), tick_(std::move(tick)) {}
+  /// What happens at a tick.
+  struct pace {
+    std::int64_t tick_ns;  ///< until the next one, at most
+    std::int64_t doze_ns;  ///< a doze lasts so long, or a tick or two longer
+    unsigned waits;        ///< another number than at the last tick if somebody has waited
+    bool goes_on;          ///< false: there is to be no clock
+  };
+  /// The thread calls `tick`.
+  doze_clock(mapped_cells& cells, std::function<pace()> tick) : cells_(cells), tick_(std::move(tick)) {}
   doze_clock(const doze_clock&) = delete;
   doze_clock& operator=(const doze_clock&) = delete;
   ~doze_clock() { stop(); }
@@ -29,9 +36,11 @@ class doze_clock {
   /// From joining to parting.
   void add(unsigned member);
   void remove(unsigned member) noexcept;
-  /// Begins the thread if there is none. If there is none to be had, members go on with timers.
+  /// How many there are.
+  unsigned members() const noexcept { return count_.load(std::memory_order_relaxed); }
+  /// Begins to tick, if it does not. If there is no thread to be had, members go on with timers.
   void start() noexcept;
-  /// Whether there is one, for a hint.
+  /// Whether it does, for a hint.
   bool runs() const noexcept { return runs_.load(std::memory_order_relaxed); }
   /// A member that has set its bell to asleep: whether its doze will be ended.
   [[gnu::hot]] bool is_watched() noexcept;
@@ -40,29 +49,33 @@ class doze_clock {
 
   void stop() noexcept;
   /// In a forked child, which has no such thread.
-  void abandon() noexcept { running_ = false; }
+  void abandon() noexcept { thread_.store(nullptr); }
 
  private:
+  friend clock_thread;
   struct hand {
     unsigned member;
-    state seen;  ///< at the last tick
+    state seen{};                ///< at the last tick
+    std::int64_t since_ns = -1;  ///< when it was first seen to doze in that state; -1: it did not doze
   };
   class clock_cells;
 
-  static void* thread_main(void* self);
-  void run() noexcept;
-  bool check_members();
+  /// By the thread. How long until the next tick; 0 if it has ended.
+  std::int64_t tick() noexcept;
+  bool check_members(std::int64_t now_ns, std::int64_t doze_ns);
 
   mapped_cells& cells_;
   std::atomic<bool> runs_{false};
   std::atomic<std::uint64_t> wall_ns_{0};
-  std::function<std::int64_t()> tick_;
-  std::atomic<std::uint32_t> stopping_{0};
+  std::atomic<unsigned> count_{0};
+  std::function<pace()> tick_;
   std::mutex mutex_;
   std::vector<hand> hands_;
-  pthread_t thread_{};
-  bool running_ = false;   ///< there is a thread to be joined
-  bool finished_ = false;  ///< it has ended, or is about to
+  unsigned waits_ = 0;                          ///< pace::waits at the last tick
+  std::int64_t waited_ns_ = 0;                  ///< the last tick at which somebody had waited
+  std::atomic<clock_thread*> thread_{nullptr};  ///< null if it never ran
+  doze_clock* next_ = nullptr;                  ///< under the thread's lock, as what follows
+  bool ticks_ = false;                          ///< it is one of the thread's
 };
 
 }  // namespace kgate::detail::gates

@@ -235,7 +235,7 @@ gate_failure segment::map_file(int fd, const struct stat& there, bool writable) 
     return system_failure("cannot map " + path_, errno);
   }
   map_ = static_cast<file_layout*>(memory);
-  remember_mapping(map_);
+  remember_mapping(map_, writable);
   const file_header header = map_->header;  // a copy: others can write to it
   lock_id_ = header.id;
   id_ = {there.st_dev, there.st_ino};

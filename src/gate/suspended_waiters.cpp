@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/suspended_waiters.hpp"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -30,12 +28,7 @@ void resume_all(suspended_waiter* first) {
 
 int bell_listener::start() noexcept {
   if (running_) return 0;
-  sigset_t all, before;
-  sigfillset(&all);
-  for (const int own : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&all, own);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  const int error = pthread_create(&thread_, nullptr, thread_main, this);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const int error = thread_.start(thread_main, this, service_thread::otherwise::as_the_caller);
   running_ = error == 0;
   return error;
 }
@@ -47,7 +40,7 @@ void bell_listener::stop() noexcept {
     stopping_ = true;
     notify();
   }
-  pthread_join(thread_, nullptr);
+  thread_.join();
 }
 
 void bell_listener::notify() noexcept {

@@ -4,8 +4,6 @@
 /// Members of a gate that wait although no thread of the program sleeps for them: threads of the library do, each for
 /// many.
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "gate/core.hpp"
+#include "gate/service_thread.hpp"
 
 namespace kgate::detail::gates {
 
@@ -65,7 +64,7 @@ class bell_listener {
   std::mutex mutex_;
   std::vector<suspended_waiter*> waiters_;
   std::atomic<std::uint32_t> changes_{0};  ///< what the thread sleeps on besides the bells
-  pthread_t thread_{};
+  service_thread thread_;
   bool running_ = false;
   bool stopping_ = false;
 };

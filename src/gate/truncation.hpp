@@ -8,13 +8,14 @@
 namespace kgate::detail::gates {
 
 /// From now on a SIGBUS in a mapping that is remembered (remember_mapping) puts empty pages of this process's own in
-/// its place: who reads them finds the gate damaged. All others go to the handler that was there before.
+/// its place: who reads them finds the gate damaged. All others go to the handler that was there before. Those that are
+/// asleep at a gate already wake once, to sleep with a time limit.
 void guard_mappings();
 /// Whether that was asked for.
 bool guards_mappings() noexcept;
 
 /// Says that a mapping begins at `start`; all have the length of a file_layout. As many as there is room for.
-void remember_mapping(const void* start) noexcept;
+void remember_mapping(const void* start, bool writable) noexcept;
 void forget_mapping(const void* start) noexcept;
 
 }  // namespace kgate::detail::gates

@@ -106,8 +106,8 @@ class dozing {
     }
   }
 
-  /// Completes what dead holders left.
-  void heal_holders() {
+  /// Completes what dead holders left. Whether there were any.
+  bool heal_holders() {
     bool found = false;
     for (unsigned j = 0, n = c.members(); j < n; ++j) {
       c.live(37, j, found);
@@ -115,6 +115,7 @@ class dozing {
     }
     c.live(38, found);
     if (found) gate_.advance();
+    return found;
   }
 
   /// Member i is inside, and its end is to be watched: it will not leave. Who dozes at the head does not know yet.

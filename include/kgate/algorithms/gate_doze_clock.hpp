@@ -4,8 +4,8 @@
 /// How members that doze without timers and the clock that ends their dozes agree on whether there is a clock.
 ///
 /// Source       ours; the members of a gate object and its thread (src/gate/doze_clock.hpp)
-/// Promises     whoever dozes without a timer is woken by its clock after a while, though the clock ends when it finds
-///              nobody dozing
+/// Promises     whoever dozes without a timer is woken by its clock after a while, though the clock ends, when it finds
+///              nobody dozing or is told to
 /// Variables    runs       there is a clock. It is begun only while there is none; only the clock clears it
 ///              bell[i]    asleep while i dozes (gate_doze.hpp, D1); over: for long enough. Only i clears it
 /// Invariant    C1  i dozes without a timer => runs, or the clock has yet to look at bell[i] before it ends: i sets
@@ -44,6 +44,15 @@ class doze_clock_protocol {
       return false;
     }
     return true;
+  }
+
+  /// There is to be no clock any more, whoever dozes: it ends.
+  void retire_clock() {
+    c.set_runs(false);  // C1, as above
+    for (unsigned i = c.first(); i != no_member; i = c.next(i)) {
+      c.live(52, i);
+      if (c.dozes(i)) end_doze(i);
+    }
   }
 
  private:

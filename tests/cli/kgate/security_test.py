@@ -10,7 +10,7 @@ import sys
 import time
 import unittest
 
-from tool import KGATE, ROOT_USER, Case, main
+from tool import KGATE, ROOT_USER, Case, Terminal, main
 
 READ_LOCKS = """
 import fcntl, os, struct, sys, time
@@ -27,6 +27,16 @@ for path in sys.argv[1:]:
 print(refused, flush=True)
 time.sleep(60)
 """
+
+
+def each_subcommand(name):
+    """A line of every subcommand that uses the gate `name` by its name, and the code with which it refuses what is no gate."""
+    named = ("-n", name)
+    return [(125, ("run", *named, "--", "true")), (125, ("hold", *named, "--path")),
+            (125, ("jobserver", *named, "--", "true")), (1, ("create", *named, "-k", "2")), (1, ("status", *named)), (1, ("list",)),
+            (1, ("top", *named, "--once")), (1, ("stats", *named)), (1, ("wait", *named)), (1, ("cancel", *named, "-p", "1")), (1, ("pause", *named)),
+            (1, ("resume", *named)), (1, ("drain", *named)), (1, ("resize", *named, "-k", "2")), (1, ("remove", *named)),
+            (1, ("remove", *named, "--force")), (1, ("doctor",))]
 
 
 def lock_files(directory, ending):
@@ -101,8 +111,7 @@ class Strangers(Case):
         for make in (lambda: os.mkdir(own, 0o755), lambda: os.symlink(self.dir, own)):
             make()
             try:
-                for code, words in ((125, ("run", "--", "true")), (1, ("list",)), (1, ("status",)), (1, ("top", "--once")), (1, ("doctor",)),
-                                    (1, ("resize", "-n", "g", "-k", "1")), (1, ("remove", "-n", "g"))):
+                for code, words in each_subcommand("g"):
                     done = self.call(60077, *words, env=env)
                     self.assertEqual(done.returncode, code, words)
                     self.assertIn("is not a directory that only you can write to", done.stderr)
@@ -110,15 +119,24 @@ class Strangers(Case):
                 (os.unlink if os.path.islink(own) else os.rmdir)(own)
 
 
+    def test_a_gate_of_somebody_else_is_refused(self):
+        self.run_kgate("run", "-n", "g", "-k", "1", "--", "true")
+        before = sorted(os.listdir(self.dir))
+        for code, words in each_subcommand("g"):
+            done = self.call(60001, *words)
+            self.assertEqual(done.returncode, code, words)
+            self.assertIn("Permission denied", done.stderr + done.stdout, words)
+        self.assertEqual(sorted(os.listdir(self.dir)), before)
+
+
 class Files(Case):
     def test_symbolic_links_are_refused(self):
         self.run_kgate("run", "-n", "real", "-k", "1", "--", "true")
         os.symlink(os.path.join(self.dir, "real.gate"), os.path.join(self.dir, "link.gate"))
-        for code, words in ((125, ("run", "-n", "link", "--", "true")), (1, ("status", "-n", "link")), (1, ("resize", "-n", "link", "-k", "2")),
-                            (1, ("remove", "-n", "link")), (1, ("remove", "-n", "link", "--force")), (1, ("doctor",))):
-            done = self.run_kgate(*words)
+        for code, words in each_subcommand("link"):
+            done = self.run_kgate(*words, stdin=subprocess.DEVNULL)
             self.assertEqual(done.returncode, code, words)
-            self.assertRegex(done.stderr + done.stdout, "is a symbolic link|is not a regular file")
+            self.assertRegex(done.stderr + done.stdout, "is a symbolic link, not a gate|is not a regular file", words)
         self.assertTrue(os.path.lexists(os.path.join(self.dir, "link.gate")))
 
     def test_fifos_and_devices_block_nobody(self):
@@ -205,6 +223,38 @@ class Files(Case):
             self.assertIn("4096 bytes instead of", done.stderr + done.stdout)
         self.assertEqual(self.run_kgate("remove", "-n", "default", "--force").returncode, 0)
         self.assertEqual(os.listdir(self.dir), [])
+
+    def test_who_waits_when_a_gate_is_cut_off_says_so(self):
+        hold = "exec 9<\"$(\"$0\" hold -n hold --path)\"; exec \"$0\" hold -n hold --fd 9"
+        for code, name, line in ((1, "wait", (KGATE, "wait", "-n", "wait")), (1, "drain", (KGATE, "drain", "-n", "drain")),
+                                 (121, "jobserver", (KGATE, "jobserver", "-n", "jobserver", "--", "true")), (121, "hold", ("bash", "-c", hold, KGATE))):
+            holder = self.hold(name)
+            waiter = subprocess.Popen(line, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.started.append(waiter)
+            if code == 121:
+                self.until(lambda name=name: len(self.gate(name)["waiters"]) == 1)
+            else:  # it looks now and then, and takes no part; by then it looks at this gate
+                mapped = os.path.join(self.dir, f"{name}.gate")
+                self.until(lambda waiter=waiter, mapped=mapped: mapped in self.contents(f"/proc/{waiter.pid}/maps"))
+            os.truncate(os.path.join(self.dir, f"{name}.gate"), 4096)
+            holder.terminate()
+            holder.wait(10)
+            self.assertEqual(waiter.wait(10), code, name)
+            self.assertIn("was cut off while it was used", waiter.stderr.read(), name)
+
+    def test_top_says_that_a_gate_was_cut_off(self):
+        self.hold("top")
+        with Terminal(self, f"{KGATE} top -n top; echo ended $?; sleep 20", columns=200) as terminal:
+            terminal.until("top: 1 of 1 slots taken")
+            os.truncate(os.path.join(self.dir, "top.gate"), 4096)
+            terminal.until("cut off while it was used|4096 bytes instead of")
+            terminal.keys("q")
+            terminal.until("ended 0")  # it goes on watching: a new one may take its place
+
+    @staticmethod
+    def contents(path):
+        with open(path, encoding="utf-8") as file:
+            return file.read()
 
 
 class Commands(Case):

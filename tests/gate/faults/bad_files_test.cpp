@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <thread>
 
 #include "gate/segment.hpp"
@@ -325,6 +326,61 @@ TEST(cut_off, one_that_is_asleep_in_the_queue_learns_of_it) {
       }
     });
     usleep(300'000);  // by now it has found out whom it depends on, and sleeps without end
+    EXPECT_EQ(truncate((where.path() + "/gate.gate").c_str(), 0), 0);
+    waits.join();
+    _exit(told ? 0 : 1);
+  });
+  EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << how;
+}
+/// Threads whose dozes a clock ends have no timers, and the clock does not reach them any more.
+TEST(cut_off, those_that_pass_without_timers_learn_of_it) {
+  for (int round = 0; round < 3; ++round) {
+    const scratch where;
+    const int how = guarded([&] {
+      constexpr int members = 4;
+      gate::guard_against_truncation();
+      gate_options strict = where.options();
+      strict.overtakings = 0;
+      gate g("strict", 1, strict);
+      std::atomic<int> told{0};
+      std::vector<std::thread> all;
+      for (int i = 0; i < members; ++i)
+        all.emplace_back([&] {
+          try {
+            for (gate::member me = g.join();;) {
+              me.enter();
+              me.leave();
+            }
+          } catch (const gate_error& error) {
+            told += error.code() == gate_errc::damaged ? 1 : 0;
+          }
+        });
+      const std::filesystem::directory_iterator end;
+      while (std::distance(std::filesystem::directory_iterator("/proc/self/task"), end) < members + 2) usleep(1000);
+      EXPECT_EQ(truncate((where.path() + "/strict.gate").c_str(), 0), 0);
+      for (std::thread& one : all) one.join();
+      _exit(told == members ? 0 : 1);
+    });
+    EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << how;
+  }
+}
+/// One that sleeps without a time limit when the guard is asked for has to learn that it needs one.
+TEST(cut_off, one_that_was_asleep_before_the_guard_learns_of_it) {
+  const scratch where;
+  const int how = guarded([&] {
+    gate g = where.open("gate", 1);
+    gate::member inside = g.join(), waiter = g.join();
+    inside.enter();
+    std::atomic<bool> told{false};
+    std::thread waits([&] {
+      try {
+        waiter.enter();
+      } catch (const gate_error& error) {
+        told = error.code() == gate_errc::damaged;
+      }
+    });
+    usleep(600'000);  // it sleeps without end
+    gate::guard_against_truncation();
     EXPECT_EQ(truncate((where.path() + "/gate.gate").c_str(), 0), 0);
     waits.join();
     _exit(told ? 0 : 1);

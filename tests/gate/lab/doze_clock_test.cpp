@@ -9,6 +9,7 @@
 #include "lab/checker/model/machine.hpp"
 #include "lab/checker/properties/check.hpp"
 #include "mutants/ends_without_warning.hpp"
+#include "mutants/retires_without_warning.hpp"
 
 namespace kgate::lab {
 namespace {
@@ -51,8 +52,9 @@ class clock_cells {
 };
 
 enum class asks : unsigned char { after_its_bell, before_its_bell };
+enum class ends : unsigned char { when_nobody_dozes, when_it_is_told_to };
 
-template <template <class> class Clock, asks When = asks::after_its_bell>
+template <template <class> class Clock, asks When = asks::after_its_bell, ends How = ends::when_nobody_dozes>
 class clocked_dozes {
  public:
   using Process = checker_machine::Process;
@@ -75,6 +77,7 @@ class clocked_dozes {
  private:
   static void run(Process& p, clock_cells& c, Clock<clock_cells>& clock) {
     c.set_runs(true);
+    if (How == ends::when_it_is_told_to) return clock.retire_clock();
     for (;;) {
       p.live(0);
       bool any = false;
@@ -118,6 +121,21 @@ TEST(gate_doze_clock, ends_the_doze_of_everybody_without_a_timer) {
     EXPECT_EQ(seen.overall(), verdict::holds) << N << " processes: " << to_string(seen.overall());
     std::printf("%llu states\n", static_cast<unsigned long long>(seen.states));
   }
+}
+/// At any time, since the others take any number of steps before that.
+TEST(gate_doze_clock, may_be_told_to_end) {
+  for (const int N : {2, 3}) {
+    using told = clocked_dozes<detail::gates::doze_clock_protocol, asks::after_its_bell, ends::when_it_is_told_to>;
+    const check_result seen = explore<told>(N, 2);
+    EXPECT_EQ(seen.overall(), verdict::holds) << N << " processes: " << to_string(seen.overall());
+    std::printf("%llu states\n", static_cast<unsigned long long>(seen.states));
+  }
+}
+TEST(gate_doze_clock_mutants, a_clock_that_is_told_to_end_and_ends_dozes_first) {
+  EXPECT_EQ((explore<clocked_dozes<detail::gates::retires_without_warning::doze_clock_protocol, asks::after_its_bell,
+                                   ends::when_it_is_told_to>>(2, 1)
+                 .overall()),
+            verdict::violated);
 }
 TEST(gate_doze_clock_mutants, a_clock_that_ends_and_then_says_so) {
   EXPECT_EQ(explore<clocked_dozes<detail::gates::ends_without_warning::doze_clock_protocol>>(2, 1).overall(),

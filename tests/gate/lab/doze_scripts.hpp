@@ -22,6 +22,11 @@ script_verdict explore(gate_scripts what, dozes how, int deaths = 0) {
 inline gate_scripts each_of_two(const char* letters, int times = 1) {
   return {.processes = 2, .members = 2, .k = 1, .acts = times, .among = acts(letters)};
 }
+/// The same at a gate as programs make it: a newcomer may pass one that dozes, and calls are counted.
+inline gate_scripts each_of_two_that_pass(const char* letters, int times = 1) {
+  return {
+      .processes = 2, .members = 2, .k = 1, .acts = times, .overtakings = 1, .calls_most = 2, .among = acts(letters)};
+}
 /// One inside, the other queued, and a third that is queued behind it or yet to come: each does one thing.
 inline gate_scripts three(char letter, unsigned arrived, unsigned members = 3) {
   return {.processes = 3,
