@@ -14,6 +14,7 @@
 #include <mutex>
 #include <vector>
 
+#include "gate/service_thread.hpp"
 #include "kgate/algorithms/gate_word.hpp"
 
 namespace kgate::detail::gates {
@@ -47,6 +48,7 @@ int try_lock(int fd) noexcept {
 
 /// Creates an empty file with exactly this mode and group, which can be locked. 0 or an errno.
 int create_empty(const std::string& path, mode_t mode, gid_t group) noexcept {
+  const uncancelled meanwhile;
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | open_flags, 0600);
   if (fd < 0) return errno;
   int error = 0;
@@ -63,6 +65,7 @@ int create_empty(const std::string& path, mode_t mode, gid_t group) noexcept {
 
 /// Opens a file of `owner`; its identity. -1 and errno if there is none.
 int open_owned(const std::string& path, int flags, uid_t owner, file_id& id) noexcept {
+  const uncancelled meanwhile;
   const int fd = ::open(path.c_str(), flags | open_flags);
   if (fd < 0) return -1;
   struct stat there {};
@@ -112,6 +115,7 @@ kept_descriptors& kept() {
 
 /// Whether this process has another descriptor of the file than this one. True as well if that cannot be found out.
 bool has_another_descriptor(int fd, file_id id) noexcept {
+  const uncancelled meanwhile;
   DIR* const listing = opendir("/proc/self/fd");
   if (listing == nullptr) return true;
   bool found = false;
@@ -129,6 +133,7 @@ bool has_another_descriptor(int fd, file_id id) noexcept {
 /// with few calls, however many others have one: whoever has a lock still has the descriptor it was taken through, for
 /// closing it would have dropped the lock.
 bool may_have_own_lock(int fd, file_id id) noexcept {
+  const uncancelled meanwhile;
   constexpr int queries_max = 12;  // as much as looking at all descriptors costs
   std::int64_t from = 0;
   for (int queries = 0; queries < queries_max; ++queries) {
@@ -155,12 +160,14 @@ file_id file_id::of(const std::string& path) noexcept {
 }
 
 void held_bytes::release() noexcept {
+  const uncancelled meanwhile;
   if (pin_ != nullptr) munmap(pin_, pin_bytes);
   if (fd_ >= 0) ::close(fd_);
   forget();
 }
 
 lock_opening::~lock_opening() {
+  const uncancelled meanwhile;
   if (fd_ >= 0) ::close(fd_);
 }
 
@@ -178,6 +185,7 @@ void lock_opening::unlock(std::int64_t first, std::int64_t count) noexcept {
 }
 
 held_bytes lock_opening::keep() noexcept {
+  const uncancelled meanwhile;
   // The mapping keeps the open file description, and with it the locks. Nothing is ever read through it.
   void* const pin = mmap(nullptr, pin_bytes, PROT_NONE, MAP_SHARED, fd_, 0);
   if (pin == MAP_FAILED) {
@@ -231,6 +239,7 @@ int lock_file::open(const std::string& stem, uid_t owner, bool for_command) {
 }
 
 void lock_file::close() noexcept {
+  const uncancelled meanwhile;
   const int fd = asking_.exchange(-1);
   if (file_id::of(fd) == id_ && id_) ::close(fd);  // the number may be somebody else's by now
   if (for_command_ >= 0) close_run(for_command_);
@@ -241,6 +250,7 @@ void lock_file::close() noexcept {
 
 /// A new opening of the lock file: by its path, or through the descriptor for asking when the path is gone.
 int lock_file::reopen() const noexcept {
+  const uncancelled meanwhile;
   for (const std::string& path : {stem_ + ".lock", "/proc/self/fd/" + std::to_string(asking_.load())}) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE)) return -1;
@@ -253,11 +263,13 @@ int lock_file::reopen() const noexcept {
 }
 
 lock_opening lock_file::open_again() const noexcept {
+  const uncancelled meanwhile;
   const int fd = reopen();
   return lock_opening(fd, errno);
 }
 
 lock_opening lock_file::open_for_member() noexcept {
+  const uncancelled meanwhile;
   const int fd = closes_only_its_own_ ? asking_.exchange(-1) : -1;
   return fd >= 0 ? lock_opening(fd, 0) : open_again();
 }
@@ -267,6 +279,7 @@ bool lock_file::leads_to(int fd, const file_id& id) const noexcept {
 }
 
 lock_file::answer lock_file::member_locked(unsigned i) noexcept {
+  const uncancelled meanwhile;
   for (int tries = 0; tries < 3; ++tries) {
     int fd = asking_.load();
     struct flock range {};
@@ -311,6 +324,7 @@ int lock_file::command_process(unsigned i) noexcept {
 }
 
 lock_file::answer lock_file::command_locked(std::int64_t first, std::int64_t count, int* process) noexcept {
+  const uncancelled meanwhile;
   int before = kept().find(run_id_);
   if (before < 0 && asking_run_ >= 0 && leads_to(asking_run_, run_id_)) before = asking_run_;
   const int fd = before >= 0 ? before : open_run();
@@ -341,6 +355,7 @@ bool lock_file::alive(unsigned i, bool command_first) noexcept {
 bool lock_file::any_command() noexcept { return command_locked(0, members_max) != answer::free; }
 
 int lock_file::open_run() const noexcept {
+  const uncancelled meanwhile;
   const int fd = ::open((stem_ + ".run").c_str(), O_RDONLY | open_flags);
   if (fd < 0) return -1;
   if (file_id::of(fd) == run_id_) return fd;
@@ -350,6 +365,7 @@ int lock_file::open_run() const noexcept {
 }
 
 void lock_file::close_run(int fd) const noexcept {
+  const uncancelled meanwhile;
   if (keeps_run_open_)
     kept().keep(run_id_, fd);
   else
@@ -357,6 +373,7 @@ void lock_file::close_run(int fd) const noexcept {
 }
 
 int lock_file::open_for_command() noexcept {
+  const uncancelled meanwhile;
   const int ready = std::exchange(for_command_, -1);
   if (ready >= 0) return asking_run_ = ready;
   const int low = open_run();
@@ -366,6 +383,7 @@ int lock_file::open_for_command() noexcept {
 /// The same opening at a number above what shells and scripts use, below the usual limit of 1024; where the limit is
 /// lower, at the highest that is free.
 int lock_file::above_those_of_scripts(int low) const noexcept {
+  const uncancelled meanwhile;
   int high = -1;
   for (const int above : {1000, 500, 300})
     if (high < 0) high = fcntl(low, F_DUPFD_CLOEXEC, above);
@@ -379,6 +397,7 @@ int lock_file::above_those_of_scripts(int low) const noexcept {
 }
 
 int lock_file::lock_for_command(int fd, unsigned i) const noexcept {
+  const uncancelled meanwhile;
   if (getpid() == opened_by_)
     kept().leave_open(run_id_);  // this process becomes the command, and its locks from before stay, too
   else
