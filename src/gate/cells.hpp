@@ -27,6 +27,13 @@ inline bool sleep_on(std::atomic<std::uint32_t>& bell, std::uint32_t expected, c
 }
 inline void wake_on(std::atomic<std::uint32_t>& bell) { futex_wake(bell, INT_MAX, futex_scope::machine); }
 
+/// The monotonic clock.
+inline std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 /// The wall clock, to a few milliseconds.
 [[gnu::hot]] inline std::uint64_t wall_coarse_ns() {
   timespec now{};

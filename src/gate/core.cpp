@@ -204,12 +204,6 @@ using dozer = dozing<protocol<mapped_cells>, dozing_cells>;
 
 }  // namespace
 
-std::int64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
 gate_failure core::open(const std::string& name, int slots, const location& where) {
   if (gate_failure failure = segment_.open(name, slots, where)) return failure;
   cells_.bind(segment_);

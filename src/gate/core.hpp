@@ -93,9 +93,6 @@ struct snapshot {
   std::vector<participant> waiters;
 };
 
-/// The monotonic clock.
-std::int64_t now_ns();
-
 /// What a map shows. Applies the effect of the word's operation in the copy, so a read-only mapping will do. `alive` is
 /// filled in by asking `locks`, if there are any.
 snapshot take_snapshot(const file_layout& map, lock_file* locks = nullptr);

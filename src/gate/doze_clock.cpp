@@ -18,12 +18,6 @@ constexpr int idle_ticks_most = 3;
 /// Where there is no thread to be had, one is not asked for again for so long.
 constexpr std::int64_t without_thread_ns = 1'000'000'000;
 
-std::int64_t monotonic_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
 }  // namespace
 
 /// The one of a process: ticks for all gate objects that have a clock, and ends with the last of them.
@@ -74,7 +68,7 @@ clock_thread* clock_thread::of_this_process() noexcept {
 }
 
 void clock_thread::add(doze_clock& clock) noexcept {
-  if (monotonic_ns() < none_before_ns_.load(std::memory_order_relaxed)) return;
+  if (now_ns() < none_before_ns_.load(std::memory_order_relaxed)) return;
   const std::lock_guard guard(mutex_);
   if (clock.ticks_ || !begin()) return;
   clock.ticks_ = true;
@@ -94,7 +88,7 @@ bool clock_thread::begin() noexcept {
   finished_ = false;
   // One that only an idle processor runs would be no help to those whose dozes it is to end.
   running_ = thread_.start(thread_main, this, service_thread::otherwise::none) == 0;
-  if (!running_) none_before_ns_.store(monotonic_ns() + without_thread_ns, std::memory_order_relaxed);
+  if (!running_) none_before_ns_.store(now_ns() + without_thread_ns, std::memory_order_relaxed);
   return running_;
 }
 
@@ -205,7 +199,7 @@ void doze_clock::stop() noexcept {
 
 /// Ends the dozes that have lasted for long enough, and those of members that are no longer queued: who was to wake
 /// them may be dead. Whether anybody dozes.
-bool doze_clock::check_members(std::int64_t now_ns, std::int64_t doze_ns) {
+bool doze_clock::check_members(std::int64_t at_ns, std::int64_t doze_ns) {
   clock_cells variables(*this);
   doze_clock_protocol protocol(variables);
   bool any = false;
@@ -214,8 +208,8 @@ bool doze_clock::check_members(std::int64_t now_ns, std::int64_t doze_ns) {
     const state now = cells_.state_of(its.member);
     any = any || dozes;
     if (!dozes || its.since_ns < 0 || now != its.seen)
-      its.since_ns = dozes ? now_ns : -1;
-    else if (now_ns - its.since_ns >= doze_ns || now.where() != kind::waits)
+      its.since_ns = dozes ? at_ns : -1;
+    else if (at_ns - its.since_ns >= doze_ns || now.where() != kind::waits)
       protocol.end_doze(its.member);
     its.seen = now;
   }
@@ -225,14 +219,14 @@ bool doze_clock::check_members(std::int64_t now_ns, std::int64_t doze_ns) {
 std::int64_t doze_clock::tick() noexcept {
   const pace how = tick_();
   wall_ns_.store(wall_coarse_ns(), std::memory_order_relaxed);
-  const std::int64_t now_ns = monotonic_ns();
+  const std::int64_t now = now_ns();
   const std::lock_guard guard(mutex_);
   const bool first = !runs_.load(std::memory_order_relaxed);
   if (first) {
     runs_.store(true);
     for (hand& its : hands_) its = {its.member};
   }
-  if (check_members(now_ns, how.doze_ns) || how.waits != waits_ || first) waited_ns_ = now_ns;
+  if (check_members(now, how.doze_ns) || how.waits != waits_ || first) waited_ns_ = now;
   waits_ = how.waits;
   clock_cells variables(*this);
   doze_clock_protocol protocol(variables);
@@ -240,9 +234,9 @@ std::int64_t doze_clock::tick() noexcept {
     protocol.retire_clock();
     return 0;
   }
-  if (now_ns - waited_ns_ < idle_ticks_most * how.tick_ns) return how.tick_ns;
+  if (now - waited_ns_ < idle_ticks_most * how.tick_ns) return how.tick_ns;
   if (protocol.end_clock()) return 0;
-  waited_ns_ = now_ns;
+  waited_ns_ = now;
   return how.tick_ns;
 }
 

@@ -62,7 +62,7 @@ class doze_clock {
 
   /// By the thread. How long until the next tick; 0 if it has ended.
   std::int64_t tick() noexcept;
-  bool check_members(std::int64_t now_ns, std::int64_t doze_ns);
+  bool check_members(std::int64_t at_ns, std::int64_t doze_ns);
 
   mapped_cells& cells_;
   std::atomic<bool> runs_{false};

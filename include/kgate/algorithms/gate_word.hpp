@@ -24,11 +24,11 @@ enum class op : unsigned char { none, enter, enqueue, grant, leave, abandon, res
 ///   bits 19..31  free      permits nobody has, plus 4096 (a gate that shrank under its holders has fewer than none)
 ///   bits 32..63  seq       counts operations; wraps
 ///
-/// seq tells two equal situations apart, unless exactly a multiple of 2^32 operations lie between them, some minutes of
-/// nothing else. Then a participant that was stopped meanwhile, between reading W and its compare-and-swap, takes a W
-/// that is equal in all bits for the one it read; and an operation finds its own seq in a variable that was last written
-/// so long ago (K, a member's neighbours, what passed, who was woken), with nobody stopped, and takes its effect there
-/// for applied.
+/// seq tells two equal situations apart, unless exactly a multiple of 2^32 operations lie between them (minutes of
+/// nothing else). Then a participant that was stopped meanwhile, between reading W and its compare-and-swap, takes a W
+/// that is equal in all bits for the one it read; and, with nobody stopped, an operation finds its own seq in a
+/// variable that was last written so long ago (K, a member's neighbours, what passed, who was woken), and takes its
+/// effect there for applied.
 struct word {
   std::uint64_t bits = 0;
 

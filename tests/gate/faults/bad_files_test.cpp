@@ -318,13 +318,7 @@ TEST(cut_off, one_that_is_asleep_in_the_queue_learns_of_it) {
     gate::member inside = g.join(), waiter = g.join();
     inside.enter();
     std::atomic<bool> told{false};
-    std::thread waits([&] {
-      try {
-        waiter.enter();
-      } catch (const gate_error& error) {
-        told = error.code() == gate_errc::damaged;
-      }
-    });
+    std::thread waits([&] { told = error_of([&] { waiter.enter(); }) == gate_errc::damaged; });
     usleep(300'000);  // by now it has found out whom it depends on, and sleeps without end
     EXPECT_EQ(truncate((where.path() + "/gate.gate").c_str(), 0), 0);
     waits.join();
@@ -372,13 +366,7 @@ TEST(cut_off, one_that_was_asleep_before_the_guard_learns_of_it) {
     gate::member inside = g.join(), waiter = g.join();
     inside.enter();
     std::atomic<bool> told{false};
-    std::thread waits([&] {
-      try {
-        waiter.enter();
-      } catch (const gate_error& error) {
-        told = error.code() == gate_errc::damaged;
-      }
-    });
+    std::thread waits([&] { told = error_of([&] { waiter.enter(); }) == gate_errc::damaged; });
     usleep(600'000);  // it sleeps without end
     gate::guard_against_truncation();
     EXPECT_EQ(truncate((where.path() + "/gate.gate").c_str(), 0), 0);
