@@ -23,9 +23,7 @@ TEST(gate_doze, for_a_time_loses_nothing) {
   holds(explore(each_of_two("abes"), dozes::for_a_time, 2));
   holds(explore(each_of_two("bhs"), dozes::for_a_time, 1));
 }
-TEST(gate_doze, is_ended_where_newcomers_may_pass) {
-  holds(explore(each_of_two_that_pass("b"), dozes::for_ever));
-}
+TEST(gate_doze, is_ended_where_newcomers_may_pass) { holds(explore(each_of_two_that_pass("b"), dozes::for_ever)); }
 
 TEST(gate_doze_mutants, the_bell_is_set_after_the_check) {
   caught(explore<detail::gates::bell_after_check::dozing>(each_of_two("b"), dozes::for_ever));
