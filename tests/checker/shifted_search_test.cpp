@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "checker/checked_programs.hpp"
 #include "lab/models/models.hpp"
 #include "lab/models/ticket_rules.hpp"
 
@@ -65,6 +66,26 @@ TEST(ShiftedSearch, AWindowThatIsTooSmallIsNoticed) {
     EXPECT_EQ(one.is, verdict::undecided);
     EXPECT_NE(one.why.find("told apart"), std::string::npos) << one.why;
   }
+}
+
+TEST(ShiftedSearch, TheTextIsAudited) {
+  shifted_request request;
+  request.of = {"toy", 3, 3, 0, {}, false};
+  request.properties = {"k-exclusion"};
+  const check_result wrong = check_shifted(make_model<toys::forgetful<checker_machine>>(3, 3), request);
+  EXPECT_EQ(wrong.properties.at(0).is, verdict::undecided);
+  EXPECT_NE(wrong.properties.at(0).why.find("forgets what it uses"), std::string::npos) << wrong.properties.at(0).why;
+  const auto audited = [&](std::uint64_t seed) {
+    request.of = {"bakery", 2, 1, 0, {}, false};
+    request.rule = *ticket_rule_of("bakery", 2, 1);
+    request.seed = seed;
+    return check_shifted(make_model(find_algorithm("bakery"), 2, 1), request).audit;
+  };
+  const audit_result one = audited(1), again = audited(1), other = audited(2);
+  EXPECT_TRUE(one.made());
+  EXPECT_EQ(one.difference, "");
+  EXPECT_EQ(std::pair(one.accesses, one.steps), std::pair(again.accesses, again.steps));
+  EXPECT_NE(std::pair(one.accesses, one.steps), std::pair(other.accesses, other.steps));
 }
 
 TEST(ShiftedSearch, ShiftingByOtherThanWholeRoundsIsNoticed) {

@@ -207,6 +207,22 @@ class TraceFile(LabTest):
         wrong = self.lab_json(VIOLATED, "check", "danek10-kfcfs", "-N", "2", "-k", "1", "--passages", "unlimited", "--mutate", "drop:25")
         self.assertEqual(verdicts(wrong)["starvation-free"], "violated")
 
+    def test_without_limit_on_passages_the_text_is_audited_by_the_seed(self):
+        arguments = ("check", "bakery", "-N", "2", "-k", "1", "--passages", "unlimited", "--threads", "1")
+        shown = " ".join(self.lab(HOLDS, *arguments, "--seed", "3").split())
+        self.assertRegex(shown, r"audit: the text agrees in [^;]+ random runs; seed 3,")
+        audits = [self.lab_json(HOLDS, *arguments, "--seed", seed)["audit"] for seed in (1, 1, 2)]
+        for audit in audits:
+            del audit["seconds"]
+            self.assertGreater(audit["accesses"], 0)
+        self.assertEqual(audits[0], audits[1])
+        self.assertNotEqual(audits[0], audits[2])
+
+    def test_one_is_not_many(self):
+        shown = " ".join(self.lab(HOLDS, "check", "dekker", "-N", "1", "-k", "1").split())
+        self.assertIn(", 1 merged history, ", shown)
+        self.assertNotRegex(shown, r"\b1 (merged histories|steps|states|passages|labels)\b")
+
 
 if __name__ == "__main__":
     lab.main()

@@ -22,12 +22,27 @@ namespace {
 constexpr int unforgotten_suspicious = 300;
 constexpr std::size_t values_suspicious = 16;
 
-/// A few per cent of the time of a long check, and however much is useful in a short one.
+}  // namespace
+
 std::uint64_t audited_accesses(std::uint64_t transitions) {
   return std::max(std::clamp<std::uint64_t>(transitions / 2, 200'000, 1'000'000), transitions / 8);
 }
 
-}  // namespace
+void audit_text(check_result& r, program& p, const audit_options& options) {
+  try {
+    r.audit = audit(p, options);
+  } catch (const std::bad_alloc&) {  // the verdicts stand, and the result says that no audit was made
+    r.audit = {};
+  }
+  if (r.audit.difference.empty()) return;
+  for (property_result& one : r.properties) {
+    one.is = verdict::undecided;
+    one.why = fmt::format("the text forgets what it uses (live, frame): {}", r.audit.difference);
+    one.within_passages = 0;
+    one.counterexample.reset();
+    one.figures.clear();
+  }
+}
 
 std::vector<int> members(process_set s) {
   std::vector<int> all;
@@ -67,7 +82,7 @@ check_result checking::run() {
   result_.complete = explored_.complete;
   result_.why = explored_.why;
   result_.reached = coverage_of(program_);
-  audit_text();
+  audit_explored();
   result_.seconds = watch_.seconds();
   return std::move(result_);
 }
@@ -111,7 +126,7 @@ void checking::judge(const property& one) {
   }
 }
 
-void checking::audit_text() {
+void checking::audit_explored() {
   audit_options options;
   options.seed = request_.seed;
   options.accesses = audited_accesses(explored_.transitions);
@@ -127,18 +142,7 @@ void checking::audit_text() {
       return std::vector<int>{};
     }
   };
-  try {
-    result_.audit = audit(program_, options);
-  } catch (const std::bad_alloc&) {  // the verdicts stand, and the result says that no audit was made
-    result_.audit = {};
-  }
-  if (result_.audit.difference.empty()) return;
-  for (property_result& r : result_.properties) {
-    undecided(r, fmt::format("the text forgets what it uses (live, frame): {}", result_.audit.difference));
-    r.within_passages = 0;
-    r.counterexample.reset();
-    r.figures.clear();
-  }
+  audit_text(result_, program_, options);
 }
 
 void checking::decide(property_result& r) {

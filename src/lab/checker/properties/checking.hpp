@@ -24,6 +24,12 @@ namespace kgate::lab {
 /// The processes in a set, ascending.
 std::vector<int> members(process_set s);
 
+/// How many accesses the audit of a search of so many transitions compares: a few per cent of the time of a long one, and
+/// however much is useful in a short one.
+std::uint64_t audited_accesses(std::uint64_t transitions);
+/// Makes the audit, and leaves nothing decided if the text forgets what it uses.
+void audit_text(check_result& r, program& p, const audit_options& options);
+
 class checking {
  public:
   checking(program& p, const check_request& request) : program_(p), request_(request), watch_(request.limits) {}
@@ -38,7 +44,7 @@ class checking {
   std::string likely_reason() const;
   void judge(const property& one);
   /// Half of the walks begin at the initial state, the others at a stored state.
-  void audit_text();
+  void audit_explored();
   void decide(property_result& r);
 
   // Verdicts.

@@ -14,6 +14,7 @@
 
 #include "lab/checker/graph/graph.hpp"
 #include "lab/checker/model/walker.hpp"
+#include "lab/checker/properties/checking.hpp"
 
 namespace kgate::lab {
 
@@ -154,8 +155,8 @@ class reduced_program {
 };
 
 /// Random runs of the text beside its reduction.
-std::string audit_reduction(reduced_program& of, int walks, int steps) {
-  std::mt19937 random(1);
+std::string audit_reduction(reduced_program& of, std::uint64_t seed, int walks, int steps) {
+  std::mt19937_64 random(seed);
   const int N = of.text().N();
   for (int i = 0; i < walks; ++i) {
     position text = of.start(), reduced = of.start();
@@ -191,6 +192,7 @@ class shifted_search {
     request.properties = request_.properties;
     request.crashes = request_.crashes;
     request.limits = request_.limits;
+    request.seed = request_.seed;
     check_result r = nothing_decided(request, "");
     try {
       explore();
@@ -203,14 +205,20 @@ class shifted_search {
     r.complete = watch_.why().empty();
     r.why = watch_.why();
     r.reached = coverage_of(reduced_.text());
-    const std::string unsound = audit_reduction(reduced_, 10, 1500);
+    const std::string unsound = audit_reduction(reduced_, request_.seed, 10, 1500);
     for (property_result& one : r.properties) {
       if (!unsound.empty())
         one.why = unsound;
       else
         judge(one, r.complete);
     }
-    r.explore_seconds = r.seconds = watch_.seconds();
+    r.explore_seconds = watch_.seconds();
+    audit_options options;
+    options.seed = request_.seed;
+    options.accesses = audited_accesses(transitions_);
+    options.start = [this](std::mt19937_64& any) { return way_to(static_cast<state>(any() % states_.size())); };
+    audit_text(r, reduced_.text(), options);
+    r.seconds = watch_.seconds();
     return r;
   }
 
@@ -281,19 +289,26 @@ class shifted_search {
     }
   }
 
+  /// A schedule that leads to a state that is reduced to s.
+  std::vector<int> way_to(state s) const {
+    std::vector<int> schedule;
+    for (; from_[s] != nowhere; s = from_[s])
+      for (int p = 0; p < N_; ++p)
+        if (next(from_[s], p) == s) {
+          schedule.push_back(p);
+          break;
+        }
+    std::reverse(schedule.begin(), schedule.end());
+    return schedule;
+  }
+
   void violated(property_result& r, state s, const std::string& what, bool finite) {
     r.is = verdict::violated;
     trace t;
     t.of = request_.of;
     t.property = r.name;
     t.what = what;
-    for (; from_[s] != nowhere; s = from_[s])
-      for (int p = 0; p < N_; ++p)
-        if (next(from_[s], p) == s) {
-          t.schedule.push_back(p);
-          break;
-        }
-    std::reverse(t.schedule.begin(), t.schedule.end());
+    t.schedule = way_to(s);
     if (finite) {
       r.counterexample = std::move(t);
     } else {

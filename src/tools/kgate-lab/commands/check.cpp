@@ -207,13 +207,14 @@ lab::check_result carry_out_shifted(const lab::ticket_rule& rule, plan& p) {
       fmt::format("tickets were counted from the least in use, those more than {0} apart as {0} apart; random "
                   "runs of the text did the same",
                   rule.window));
-  const lab::shifted_request request{p.request.of, p.request.properties, p.request.crashes, rule, p.request.limits};
+  const lab::shifted_request request{p.request.of, p.request.properties, p.request.crashes,
+                                     rule,         p.request.limits,     p.request.seed};
   try {
     return lab::check_shifted(lab::make_model(p.of.algorithm, p.of.N, p.of.k), request);
   } catch (const std::bad_alloc&) {
     return lab::nothing_decided(p.request, "memory limit reached");
   } catch (const lab::text_error& e) {
-    return lab::nothing_decided(p.request, e.what());
+    return lab::rules_broken(p.request, e.what());
   }
 }
 
@@ -285,7 +286,7 @@ std::string covered(const lab::check_result& r) {
   std::string text = r.complete ? "" : fmt::format("{}: what was explored until then: ", r.why);
   text += fmt::format("{}, {}", count_text(r.states, "state", "states"),
                       count_text(r.transitions, "transition", "transitions"));
-  if (r.request.symmetry) text += fmt::format(" (they stand for {} states)", grouped(r.orbit_states));
+  if (r.request.symmetry) text += fmt::format(" (they stand for {})", count_text(r.orbit_states, "state", "states"));
   text += fmt::format(", {:.1f} bytes a state, {:.2f} s", r.bytes_per_state, r.seconds);
   return wrapped(text, 0, 79) + "\n";
 }
@@ -294,14 +295,15 @@ std::string audited(const lab::check_result& r) {
   const lab::audit_result& a = r.audit;
   if (!a.difference.empty()) return "";
   if (!a.made()) return r.states == 0 ? "" : "audit: none was made, for lack of memory\n";
-  const auto part = [](const lab::audit_count& c, const char* what) {
-    return c.made == c.all ? fmt::format("{} {}", grouped(c.all), what)
-                           : fmt::format("{} of {} {}", grouped(c.made), grouped(c.all), what);
+  const auto part = [](const lab::audit_count& c, const char* one, const char* many) {
+    const std::string all = count_text(c.all, one, many);
+    return c.made == c.all ? all : fmt::format("{} of {}", grouped(c.made), all);
   };
   return wrapped(fmt::format("audit: the text agrees in {}, {}, {} and {} of {}; seed {}, {:.2f} s ({:.0f} % of the "
                              "time)",
-                             part(a.steps_again, "steps run again"), part(a.merged, "merged histories"),
-                             part(a.loops, "steps of loops"), count_text(a.steps, "step", "steps"),
+                             part(a.steps_again, "step run again", "steps run again"),
+                             part(a.merged, "merged history", "merged histories"),
+                             part(a.loops, "step of loops", "steps of loops"), count_text(a.steps, "step", "steps"),
                              count_text(a.walks, "random run", "random runs"), r.request.seed, a.seconds,
                              r.seconds > 0 ? 100 * a.seconds / r.seconds : 0.0),
                  7, 79) +

@@ -13,6 +13,7 @@
 #include "tools/kgate-lab/interrupt.hpp"
 #include "tools/kgate-lab/output/provenance.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
+#include "tools/kgate-lab/output/text.hpp"
 #include "tools/kgate-lab/watched_program.hpp"
 
 namespace kgate::tool {
@@ -71,9 +72,9 @@ exit_code run(const command_options& a) {
     throw usage_error(e.what());
   }
   if (!explored->complete) {
-    std::fputs(fmt::format("kgate-lab: {} cannot be exported: {} after {} states, and a part of an automaton would be "
+    std::fputs(fmt::format("kgate-lab: {} cannot be exported: {} after {}, and a part of an automaton would be "
                            "another algorithm\n",
-                           name.algorithm, explored->why, explored->states)
+                           name.algorithm, explored->why, count_text(explored->states, "state", "states"))
                    .c_str(),
                stderr);
     return exit_code::undecided;
