@@ -40,6 +40,12 @@ class levels {
     for (std::size_t i = blocks_.size(); i > 0; --i) blocks_[i - 1].release(p);
   }
 
+  bool has_invariant() const { return blocks_.size() == 1; }
+  template <class State>
+  const char* broken_invariant(const State& s) const {
+    return blocks_[0].broken_invariant(s);
+  }
+
  private:
   fixed_array<Block<M>> blocks_;
 };
@@ -54,6 +60,13 @@ class chain {
 
   void acquire(Process& p, Private&) { levels_.acquire(p); }
   void release(Process& p, Private&) { levels_.release(p); }
+
+  /// The paper's invariants speak of one block; where there are more, labels do not tell in which a process is.
+  bool has_invariant() const { return levels_.has_invariant(); }
+  template <class State>
+  const char* broken_invariant(const State& s) const {
+    return levels_.broken_invariant(s);
+  }
 
  private:
   [[no_unique_address]] typename Block<M>::Shared shared_;

@@ -21,6 +21,7 @@
 /// Evidence     tests/algorithms/am97 (all properties), tests/algorithms/am97/mutants_test (7 and 8 swapped, 4 left
 ///              out, 8 dropped ...), tests/lab/rmr_test, tests/algorithms/native (instructions, stress)
 
+#include "kgate/algorithms/am97_places.hpp"
 #include "kgate/detail/machine.hpp"
 
 namespace kgate::am97 {
@@ -52,6 +53,17 @@ class figure3 {
     X.fetch_add(p["7"], 1);  // I2
     p.live();
     Q.write(p["8"], p.id());
+  }
+
+  /// Of the only block, where N = k+1: the invariant that is false, or nothing.
+  template <class State>
+  const char* broken_invariant(const State& s) const {
+    const int x = s.value(X), k = s.processes() - 1, inside = s.count(region::critical);
+    const process_id q = s.value(Q);
+    if (x != k - count_at(s, {"3", "4", "5"}) - inside) return "I2 is false";
+    if (x < 0 && !somebody(s, [&](int p) { return is_at(s, p, {"3"}) || (is_at(s, p, {"4", "5"}) && q == pid(p)); }))
+      return "I3 is false";
+    return inside > k ? "I4 is false" : "";
   }
 
  private:

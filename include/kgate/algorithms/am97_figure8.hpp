@@ -25,6 +25,7 @@
 
 #include <cstddef>
 
+#include "kgate/algorithms/am97_places.hpp"
 #include "kgate/detail/fixed_array.hpp"
 #include "kgate/detail/machine.hpp"
 
@@ -71,6 +72,27 @@ class figure8 {
       Q.write(p["13"], p.id());  // pretends to wait, so that I7 holds again after 14
       P[p.id()].write(p["14"], false);
     }
+  }
+
+  /// Of the only block, where N = k+1: the invariant that is false, or nothing. I10 without its v, which is private.
+  template <class State>
+  const char* broken_invariant(const State& s) const {
+    const int x = s.value(X), k = s.processes() - 1, inside = s.count(region::critical);
+    const process_id q = s.value(Q);
+    const auto released = [&](int p) { return s.value(P[static_cast<std::size_t>(p)]); };
+    if (x != k - count_at(s, {"3", "4", "5", "6", "7", "8"}) - inside) return "I6 is false";
+    for (int p = 0; p < s.processes(); ++p) {
+      if (!released(p) && q != pid(p)) return "I7 is false";
+      if ((is_at(s, p, {"6", "14"}) || (is_at(s, p, {"7", "8"}) && !released(p))) && q != pid(p)) return "I9 is false";
+    }
+    const int replacing = count_at(s, {"5", "6", "13", "14"});
+    if ((replacing > 0) == somebody(s, [&](int p) { return !released(p); })) return "I7 is false";
+    if (replacing > 1) return "I8 is false";
+    if (x < 0 && !somebody(s, [&](int r) {
+          return is_at(s, r, {"3", "4", "5", "6"}) || (is_at(s, r, {"7", "8"}) && !released(r));
+        }))
+      return "I10 is false";
+    return inside > k ? "I11 is false" : "";
   }
 
  private:

@@ -32,6 +32,7 @@
 #include <cstdint>
 #include <string>
 
+#include "kgate/algorithms/am97_places.hpp"
 #include "kgate/detail/fixed_array.hpp"
 #include "kgate/detail/machine.hpp"
 
@@ -111,6 +112,37 @@ class figure9 {
     p.live();
     const process_id v = Q.read(p["15"]);
     R[v].compare_and_swap(p["16"], spin_word(false, IN), spin_word(true, IN));
+  }
+
+  /// Of the only block, where N = k+1: the invariant that is false, or nothing. Without I16, and I17 with Q in the place
+  /// of v, as I16 has it: v is private.
+  template <class State>
+  const char* broken_invariant(const State& s) const {
+    const int x = s.value(X), k = s.processes() - 1, inside = s.count(region::critical);
+    const process_id q = s.value(Q);
+    const bool z = s.value(Z);
+    const spin_word waits(false, IN);
+    const auto is_false = [&](const fixed_array<Spin>& words, int p) {
+      return s.value(words[static_cast<std::size_t>(p)]) == waits;
+    };
+    if (x != k - count_at(s, {"3", "4", "5", "6", "7", "8", "9", "10", "11-12"}) - inside) return "I13 is false";
+    const int replacing = count_at(s, {"4", "5", "6", "7", "8"});
+    if (z != (replacing > 0)) return "I14 is false";
+    if (replacing > 1) return "I15 is false";
+    for (int p = 0; p < s.processes(); ++p) {
+      if (is_at(s, p, {"7", "8"}) && q != pid(p)) return "I18 is false";
+      if (is_at(s, p, {"8"}) && !is_false(P, p)) return "I19 is false";
+      if (is_at(s, p, {"6"}) && is_false(P, q.value)) return "I17 is false";
+      const bool replaceable = (!z || count_at(s, {"4", "5"}) > 0) && q == pid(p);
+      if (is_at(s, p, {"9", "10", "11-12"}) && !replaceable && is_false(P, p)) return "I20 is false";
+      if (is_at(s, p, {"11-12"}) && is_false(P, p) && q != pid(p)) return "I21 is false";
+    }
+    if (x < 0 && !somebody(s, [&](int r) {
+          return is_at(s, r, {"3", "4", "5", "6", "7", "8"}) || (is_at(s, r, {"9"}) && is_false(P, r)) ||
+                 (is_at(s, r, {"10", "11-12"}) && is_false(P, r) && is_false(R, r));
+        }))
+      return "I22 is false";
+    return inside > k ? "I23 is false" : "";
   }
 
  private:

@@ -132,6 +132,28 @@ class algorithm {
     }
   }
 
+  bool has_invariant() const { return !nobody_waits() && How.rounds == 0 && How.first == 0; }
+  /// I1 to I4, I11 and observation O4, which speak of shared variables and places; the others, of private variables, are
+  /// what these are proved with. Empty, or which one is false.
+  template <class State>
+  const char* broken_invariant(const State& s) const {
+    const ticket entry = s.value(Entry), exit = s.value(Exit);
+    const auto inside = static_cast<ticket>(s.count(region::critical));
+    if (entry != exit + inside + static_cast<ticket>(s.count(region::entry))) return "I1 is false";
+    if (inside > k) return "I3 is false";
+    bool one_before = true;
+    ticket all_enabled = 0;
+    for (ticket t = 0; t < exit + k + 2 * N; ++t) {
+      const bool now = is_enabled(s, t);
+      if (now && t >= exit + k) return "I2 is false";
+      if (!now && t < exit) return "I4 is false";
+      if (now && !one_before) return "I11 is false";
+      one_before = now;
+      all_enabled += now ? 1 : 0;
+    }
+    return exit + inside > all_enabled ? "O4 is false" : "";
+  }
+
  private:
   using Word = typename M::template Var<ticket>;
   struct position {
@@ -180,6 +202,20 @@ class algorithm {
       return {wrapped_round(t / N + 1), static_cast<std::size_t>(f / k), static_cast<int>(t % k)};
     else  // the printed ceilings reach one block too far; wrapped, so that they can be tried at all
       return {(t + N - 1) / N + 1, static_cast<std::size_t>((f + k - 1) / k % (N / k)), static_cast<int>(t % k)};
+  }
+
+  /// Whether the round of ticket t has come to one of the slots that it waits on.
+  template <class State>
+  bool is_enabled(const State& s, ticket t) const {
+    const int j = static_cast<int>(t % k);
+    slot_set W;
+    if constexpr (How.linear)
+      W.add(j);
+    else
+      W = wait_set(j, static_cast<int>(k));
+    for (std::size_t w = 0; w < W.size(); ++w)
+      if (s.value(A[t % N / k * k + static_cast<std::size_t>(W[w])]) >= t / N + 1) return true;
+    return false;
   }
 
   bool nobody_waits() const { return static_cast<ticket>(n) <= k; }

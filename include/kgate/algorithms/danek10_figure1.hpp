@@ -24,7 +24,7 @@
 
 namespace kgate::danek10 {
 
-template <class M, class Order = ascending>
+template <class M, class Order = order_of<M>>
 class bakery_in_order {
  public:
   using Process = typename M::Process;

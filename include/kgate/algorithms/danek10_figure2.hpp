@@ -35,7 +35,7 @@
 
 namespace kgate::danek10 {
 
-template <class M, bool Fife, bool Resets = false, class Order = ascending>
+template <class M, bool Fife, bool Resets = false, class Order = order_of<M>>
 class figure2 {
  public:
   using Process = typename M::Process;

@@ -9,11 +9,12 @@
 ///       ...
 ///     }
 ///
-/// The order is a parameter of the text: `forall<ascending>` is what runs, `forall<every_order<M>>` has the checker
-/// choose at every turn, so that it explores all orders.
+/// The order is a parameter of the text: `forall<order_of<M>>` is ascending where the text runs, and on the checker's
+/// machine as `check --forall` says: with `any` the checker chooses at every turn, so that it explores all orders.
 
 #include <bit>
 #include <cstdint>
+#include <optional>
 
 namespace kgate {
 
@@ -54,6 +55,33 @@ class every_order {
  private:
   typename M::Choice which_;
 };
+
+/// Every order if the memory says so, else ascending.
+template <class M>
+class order_of_memory {
+ public:
+  order_of_memory(typename M::Memory& memory, int N) {
+    if (memory.any_order()) every_.emplace(memory, N);
+  }
+  int choose(typename M::Process& p, std::uint64_t left) const {
+    return every_ ? every_->choose(p, left) : std::countr_zero(left);
+  }
+
+ private:
+  std::optional<every_order<M>> every_;
+};
+
+template <class M>
+struct machine_order {
+  using type = ascending;
+};
+template <class M>
+requires requires { typename M::Choice; }
+struct machine_order<M> {
+  using type = order_of_memory<M>;
+};
+template <class M>
+using order_of = typename machine_order<M>::type;
 
 template <class Order>
 class forall {

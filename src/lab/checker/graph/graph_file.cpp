@@ -44,10 +44,11 @@ std::string values_text(exploration& e, state_id s) {
 
 }  // namespace
 
-std::string graph_text(exploration& e, graph_format format) {
+std::string graph_text(exploration& e, graph_format format, const std::string& comment) {
   const numbering order(e);
   const bool dot = format == graph_format::dot;
-  std::string text = dot ? "digraph states {\n  node [shape=box];\n"
+  std::string text = dot ? fmt::format("{}digraph states {{\n  node [shape=box];\n",
+                                       comment.empty() ? "" : fmt::format("// {}\n", comment))
                          : fmt::format("des (0, {}, {})\n", e.transitions, order.states.size());
   auto out = std::back_inserter(text);
   with_words(e.store->words(), [&]<unsigned W>() {

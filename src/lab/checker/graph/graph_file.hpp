@@ -13,7 +13,8 @@ namespace kgate::lab {
 enum class graph_format { aldebaran, dot };
 
 /// States are numbered from 0, the initial state, in the order of the search; a step is labelled by its process, the
-/// paper's label, what it does and to which variable. DOT shows in each state the values of the variables.
-std::string graph_text(exploration& e, graph_format format);
+/// paper's label, what it does and to which variable. DOT shows in each state the values of the variables, and above
+/// all the comment; Aldebaran's format has none.
+std::string graph_text(exploration& e, graph_format format, const std::string& comment = "");
 
 }  // namespace kgate::lab

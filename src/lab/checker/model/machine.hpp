@@ -53,6 +53,7 @@ const char* to_string(operation op);
 struct register_kind {
   bool safe = false;
   std::uint64_t domain_max = 0;
+  bool any_order = false;  ///< what a text does "for all" is done in every order: kgate/detail/forall.hpp
 };
 
 /// The first value given to `live`, with the place of that call: a function that takes any number of arguments cannot
@@ -70,6 +71,8 @@ struct checker_machine {
   class Memory {
    public:
     explicit Memory(register_kind registers = {}) : registers_(registers) {}
+
+    bool any_order() const { return registers_.any_order; }
 
     template <class T>
     int add(const variable& description, const T& initial) {
@@ -609,10 +612,13 @@ std::unique_ptr<model> make_model(int N, int k, register_kind registers = {}) {
   m->algorithm = algorithm;
   m->object = {reinterpret_cast<const char*>(algorithm.get()), sizeof(Algorithm)};
   m->passage = [a = algorithm.get()](checker_machine::Process& p) { run_passage(*a, p); };
+  bool has_invariant = true;
+  if constexpr (requires(const Algorithm& a) { bool(a.has_invariant()); }) has_invariant = algorithm->has_invariant();
   if constexpr (requires(const Algorithm& a, const invariant_state& s) { std::string(a.broken_invariant(s)); })
-    m->invariant = [a = algorithm.get(), N](const state_view& s) {
-      return std::string(a->broken_invariant(invariant_state(s, N)));
-    };
+    if (has_invariant)
+      m->invariant = [a = algorithm.get(), N](const state_view& s) {
+        return std::string(a->broken_invariant(invariant_state(s, N)));
+      };
   return m;
 }
 

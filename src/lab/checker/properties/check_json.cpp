@@ -11,6 +11,7 @@ nlohmann::json to_json(const check_result& r, program& p) {
                    {"k", r.request.of.k},
                    {"passages", r.request.of.passages},
                    {"memory", r.request.of.safe_registers ? "safe" : "sc"},
+                   {"forall", r.request.of.any_order ? "any" : "ascending"},
                    {"crashes", r.request.crashes},
                    {"symmetry", r.request.symmetry},
                    {"threads", r.request.limits.threads},

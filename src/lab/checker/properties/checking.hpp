@@ -24,8 +24,8 @@ namespace kgate::lab {
 /// The processes in a set, ascending.
 std::vector<int> members(process_set s);
 
-/// How many accesses the audit of a search of so many transitions compares: a few per cent of the time of a long one, and
-/// however much is useful in a short one.
+/// How many accesses the audit of a search of so many transitions compares: a few per cent of the time of a long one,
+/// and however much is useful in a short one.
 std::uint64_t audited_accesses(std::uint64_t transitions);
 /// Makes the audit, and leaves nothing decided if the text forgets what it uses.
 void audit_text(check_result& r, program& p, const audit_options& options);

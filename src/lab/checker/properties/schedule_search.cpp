@@ -202,17 +202,28 @@ class shortening {
 }  // namespace
 
 std::span<const std::string_view> searched_properties() {
-  static constexpr std::string_view all[] = {"k-exclusion",      "deadlock-free", "starvation-free",
-                                             "bounded-exit",     "invariant",     "distinct-names",
-                                             "k-fcfs",           "fife",          "enabled-in-order",
-                                             "l-full",           "l-queuelike",   "fifo-enabling",
-                                             "kl-deadlock-free", "local-waiting", "fifo",
-                                             "bounded-waiting:B"};
+  static constexpr std::string_view all[] = {"k-exclusion",
+                                             "deadlock-free",
+                                             "starvation-free",
+                                             "bounded-exit",
+                                             "invariant",
+                                             "distinct-names",
+                                             "k-fcfs",
+                                             "fife",
+                                             "enabled-in-order",
+                                             "l-full",
+                                             "l-queuelike",
+                                             "fifo-enabling",
+                                             "kl-deadlock-free",
+                                             "local-waiting",
+                                             "fifo",
+                                             "bounded-waiting:B",
+                                             "bounded-overtaking:B"};
   return all;
 }
 
 bool can_be_searched(const std::string& id) {
-  if (overtakings_allowed(id)) return true;
+  if (overtakings_allowed(id) || passings_allowed(id)) return true;
   const auto all = searched_properties();
   return std::find(all.begin(), all.end(), id) != all.end() && id.find(':') == std::string::npos;
 }

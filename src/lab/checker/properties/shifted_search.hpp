@@ -47,8 +47,8 @@ struct shifted_request {
   std::uint64_t seed = 1;  ///< of the audits: of the text, and of the reduction
 };
 
-/// Explores the reduced states and decides, and audits the text as check() does. The model is used up. Throws text_error
-/// if the text breaks a rule of the machine concept.
+/// Explores the reduced states and decides, and audits the text as check() does. The model is used up. Throws
+/// text_error if the text breaks a rule of the machine concept.
 check_result check_shifted(std::unique_ptr<model> m, const shifted_request& request);
 
 /// Compares the text with its reduction in all runs of `passages` passages of each process: empty, or what differs.

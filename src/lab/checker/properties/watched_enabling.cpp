@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run shows of the properties that speak of being enabled, as far as a short search of what may follow tells.
+#include <fmt/format.h>
+
 #include "lab/checker/properties/watched_run.hpp"
 #include "lab/checker/trace/able.hpp"
 
@@ -19,6 +21,14 @@ std::optional<seen_violation> watched_run::overtakes(int q, const position& befo
       if (position_in_run(program_, before).shown_not_enabled(p, glance))
         return seen_violation{what_.fifo_enabling ? "fifo-enabling" : "l-queuelike", p};
     }
+  return std::nullopt;
+}
+
+std::optional<seen_violation> watched_run::passes(int q) {
+  for (int p = 0; p < program_.N() && what_.passings_max >= 0; ++p)
+    if (p != q && has(later_[static_cast<std::size_t>(p)], q) && local(p).where == region::entry &&
+        ++passings_[static_cast<std::size_t>(p)][static_cast<std::size_t>(q)] > what_.passings_max)
+      return seen_violation{fmt::format("bounded-overtaking:{}", what_.passings_max), p};
   return std::nullopt;
 }
 
@@ -49,12 +59,18 @@ std::optional<seen_violation> watched_run::group_stalled() {
 }
 
 std::optional<seen_violation> watched_run::about_enabling(int q, const position& before, bool changed) {
-  if (what_.judges_arrivals()) {
-    if (changed && local(q).where == region::critical)
-      if (auto found = overtakes(q, before)) return found;
+  if (what_.judges_arrivals() || what_.passings_max >= 0) {
+    if (changed && local(q).where == region::critical) {
+      if (what_.judges_arrivals())
+        if (auto found = overtakes(q, before)) return found;
+      if (auto found = passes(q)) return found;
+    }
     for (int p = 0; p < program_.N(); ++p) {
       process_set& later = later_[static_cast<std::size_t>(p)];
-      if (local(p).where != region::entry) later = 0;
+      if (local(p).where != region::entry) {
+        later = 0;
+        passings_[static_cast<std::size_t>(p)].assign(passings_.size(), 0);
+      }
       if (local(q).where == region::critical) later &= ~only(q);
       for (int other = 0; other < program_.N() && local(p).where == region::entry; ++other)
         if (local(other).where == region::remainder) later |= only(other);

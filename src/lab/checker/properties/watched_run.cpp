@@ -29,6 +29,10 @@ watched_properties watched_properties::of(const std::vector<std::string>& ids, i
       what.overtakings_max = *bound;
       continue;
     }
+    if (const std::optional<int> bound = passings_allowed(id)) {
+      what.passings_max = *bound;
+      continue;
+    }
     const std::pair<const char*, bool watched_properties::*> known[] = {
         {"k-exclusion", &watched_properties::k_exclusion},
         {"distinct-names", &watched_properties::names},
@@ -60,6 +64,7 @@ watched_run::watched_run(program& p, const watched_properties& what)
           std::vector<local_id>(static_cast<std::size_t>(p.N()), 0)},
       first_(static_cast<std::size_t>(p.N()), 0),
       overtakings_(static_cast<std::size_t>(p.N()), std::vector<int>(static_cast<std::size_t>(p.N()), 0)),
+      passings_(overtakings_),
       later_(static_cast<std::size_t>(p.N()), 0) {}
 
 code watched_run::seen(const position& at, int p, int choice) const {
@@ -239,6 +244,10 @@ trace trace_of(program& p, const program_name& of, std::vector<int> schedule, co
     t.what = too_many_inside(p.k());
   } else if (seen.property == "distinct-names") {
     t.what = "two processes inside hold the same name, or one not below k";
+  } else if (passings_allowed(seen.property)) {
+    t.what =
+        fmt::format("process {} gets from its remainder to inside again and again while process {} is in its entry",
+                    scheduled_process(t.schedule.back()), seen.victim);
   } else if (seen.property == "k-fcfs") {
     t.what = p.k() == 1 ? fmt::format("process {} started after another was past its doorway and got inside before it",
                                       scheduled_process(t.schedule.back()))

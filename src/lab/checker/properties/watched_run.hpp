@@ -21,6 +21,7 @@ struct watched_properties {
   bool enabled_in_order = false, fifo = false, fifo_enabling = false, full = false, queuelike = false,
        group_deadlock = false;
   int overtakings_max = -1;  ///< of bounded-waiting; -1: not watched
+  int passings_max = -1;     ///< of bounded-overtaking; -1: not watched
   int crashes = 0;
 
   bool judges_enabling() const { return fife || overtakings_max >= 0; }
@@ -73,6 +74,7 @@ class watched_run {
   /// The last step led from `before` here; what it shows of the properties that speak of being enabled.
   std::optional<seen_violation> about_enabling(int q, const position& before, bool changed);
   std::optional<seen_violation> overtakes(int q, const position& before);
+  std::optional<seen_violation> passes(int q);
   std::optional<seen_violation> enabled_too_early(int q);
   std::optional<seen_violation> group_stalled();
   /// Its own steps, if they lead it round for ever.
@@ -85,6 +87,7 @@ class watched_run {
   process_set overtaken_ = 0;                  ///< by somebody that started later and got inside
   process_set too_often_ = 0;                  ///< overtaken more often than allowed by one process
   std::vector<std::vector<int>> overtakings_;  ///< [p][q]: of p by q
+  std::vector<std::vector<int>> passings_;     ///< [p][q]: q got from its remainder to inside while p was in its entry
   std::vector<process_set> later_;  ///< [p]: were in their remainder while p is in its entry, not inside since
   int proofs_left_ = 4;             ///< looks at all that may follow, which are long
 };

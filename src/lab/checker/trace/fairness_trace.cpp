@@ -158,6 +158,33 @@ std::string judge_waiting_bound(const trace& t, program& p, int allowed) {
   return fmt::format("nobody overtakes process {} more than {} {}", t.victim, allowed, allowed == 1 ? "time" : "times");
 }
 
+/// While the victim is in its entry somebody gets from its remainder to inside more than `allowed` times.
+std::string judge_passing_bound(const trace& t, program& p, int allowed) {
+  if (t.victim < 0) return "a violation of bounded-overtaking needs a victim";
+  follower run(t, p);
+  const auto N = static_cast<std::size_t>(p.N());
+  std::vector<int> passings(N, 0);
+  std::vector<bool> later(N, false);
+  bool too_often = false;
+  std::string wrong = run.follow(0, t.schedule.size(), [&](std::size_t, const step_record& r) {
+    const auto q = static_cast<std::size_t>(r.process);
+    if (run.w.local(t.victim).where != region::entry) {
+      passings.assign(N, 0);
+      later.assign(N, false);
+      return;
+    }
+    if (enters(r) && later[q]) {
+      too_often |= ++passings[q] > allowed;
+      later[q] = false;
+    }
+    for (std::size_t other = 0; other < N; ++other)
+      if (!run.w.outside(static_cast<int>(other))) later[other] = true;
+  });
+  if (!wrong.empty() || too_often) return wrong;
+  return fmt::format("nobody gets from its remainder to inside more than {} {} while process {} is in its entry",
+                     allowed, allowed == 1 ? "time" : "times", t.victim);
+}
+
 /// Somebody gets in during the loop and the victim stays in its entry, for bounded-waiting never enabled. Being enabled
 /// lasts, so it is enough that the victim can wait for ever from some position in the loop.
 std::string judge_waiting(const trace& t, program& p) {
@@ -203,8 +230,9 @@ std::vector<int> doorway_order::before(int q) const {
   return all;
 }
 
-std::optional<int> overtakings_allowed(std::string_view property) {
-  constexpr std::string_view prefix = "bounded-waiting:";
+namespace {
+
+std::optional<int> bound_behind(std::string_view prefix, std::string_view property) {
   if (!property.starts_with(prefix)) return std::nullopt;
   const std::string_view digits = property.substr(prefix.size());
   if (digits.empty() || digits.size() > 6 || digits.find_first_not_of("0123456789") != std::string_view::npos)
@@ -212,9 +240,15 @@ std::optional<int> overtakings_allowed(std::string_view property) {
   return std::stoi(std::string(digits));
 }
 
+}  // namespace
+
+std::optional<int> overtakings_allowed(std::string_view property) { return bound_behind("bounded-waiting:", property); }
+std::optional<int> passings_allowed(std::string_view property) { return bound_behind("bounded-overtaking:", property); }
+
 bool is_fairness(std::string_view property) {
-  return overtakings_allowed(property) || property == "fife" || property == "enabled-in-order" ||
-         property == "k-fcfs" || property == "bounded-waiting" || property == "bounded-overtaking";
+  return overtakings_allowed(property) || passings_allowed(property) || property == "fife" ||
+         property == "enabled-in-order" || property == "k-fcfs" || property == "bounded-waiting" ||
+         property == "bounded-overtaking";
 }
 
 std::string judge_fairness(const trace& t, program& p) {
@@ -222,6 +256,7 @@ std::string judge_fairness(const trace& t, program& p) {
   if (t.property == "enabled-in-order") return judge_enabled_in_order(t, p);
   if (t.property == "k-fcfs") return judge_kfcfs(t, p);
   if (const auto allowed = overtakings_allowed(t.property)) return judge_waiting_bound(t, p, *allowed);
+  if (const auto allowed = passings_allowed(t.property)) return judge_passing_bound(t, p, *allowed);
   return judge_waiting(t, p);
 }
 

@@ -33,6 +33,9 @@ class doorway_order {
 /// The bound in bounded-waiting:B, which a finite run can break; none of another property.
 std::optional<int> overtakings_allowed(std::string_view property);
 
+/// The same of bounded-overtaking:B.
+std::optional<int> passings_allowed(std::string_view property);
+
 bool is_fairness(std::string_view property);
 
 /// As validate(), for a property that is_fairness(); the processes of the trace exist.

@@ -260,6 +260,7 @@ std::string trace::replay_command() const {
   std::string text = fmt::format("kgate-lab replay --algorithm {} -N {} -k {}", quoted(of.algorithm), of.N, of.k);
   if (of.passages > 0) text += fmt::format(" --passages {}", of.passages);
   if (of.safe_registers) text += " --memory safe";
+  if (of.any_order) text += " --forall any";
   for (const mutation& m : of.wrong) text += fmt::format(" --mutate {}", m.text());
   text += fmt::format(" --property {}", quoted(property));
   if (victim >= 0) text += fmt::format(" --victim {}", victim);
@@ -298,6 +299,7 @@ nlohmann::json to_json(const trace& t, program& p) {
                    {"k", t.of.k},
                    {"passages", t.of.passages},
                    {"memory", t.of.safe_registers ? "safe" : "sc"},
+                   {"forall", t.of.any_order ? "any" : "ascending"},
                    {"property", t.property},
                    {"what", t.what},
                    {"schedule", t.schedule},
@@ -348,6 +350,7 @@ trace trace_from_json(const nlohmann::json& j) {
     t.of.passages = j.at("passages").get<int>();
     for (const auto& m : j.at("mutations")) t.of.wrong.push_back(mutation::parse(m.get<std::string>()));
     t.of.safe_registers = j.value("memory", "sc") == "safe";
+    t.of.any_order = j.value("forall", "ascending") == "any";
     t.property = j.at("property").get<std::string>();
     t.what = j.at("what").get<std::string>();
     t.schedule = j.at("schedule").get<std::vector<int>>();

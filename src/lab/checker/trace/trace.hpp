@@ -20,6 +20,7 @@ struct program_name {
   int passages = 0;
   mutations wrong;
   bool safe_registers = false;  ///< --memory safe
+  bool any_order = false;       ///< --forall any
 };
 
 struct trace {
