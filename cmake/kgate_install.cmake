@@ -24,6 +24,7 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/kgateConfig.cmake.in ${P
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/kgateConfigVersion.cmake COMPATIBILITY SameMajorVersion
                                  ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/kgateConfig.cmake ${PROJECT_BINARY_DIR}/kgateConfigVersion.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/kgate_lab.cmake
         DESTINATION ${kgate_cmake_dir} COMPONENT development)
 
 # Paths relative to the file itself, so that the tree may be moved and `cmake --install --prefix` may choose another.

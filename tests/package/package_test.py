@@ -83,6 +83,28 @@ class Package(unittest.TestCase):
         self.configure(project, f"-DCMAKE_PREFIX_PATH={self.prefix}")
         self.build_and_run(project)
 
+    def test_an_algorithm_of_ones_own_is_a_test(self):
+        """What docs/own-algorithm.md shows, against an installed laboratory and against one that is not there."""
+        document = (SOURCE / "docs" / "own-algorithm.md").read_text()
+        lines = document.split("```cmake\n", 1)[1].split("```", 1)[0]
+        project = self.folder / "laboratory"
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(user CXX)\n" + lines)
+        self.configure(project, f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DKGATE_LAB_PROGRAM=KGATE_LAB_PROGRAM-NOTFOUND",
+                       "-DCMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH=OFF", "-DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF", fails=True)
+        if not (BUILD / "bin" / "kgate-lab").exists():
+            self.skipTest("the laboratory is not built")
+        prefix = self.folder / "with_laboratory"
+        for component in ("development", "libraries", "programs"):
+            run("cmake", "--install", BUILD, "--prefix", prefix, "--component", component)
+        run(prefix / "bin" / "kgate-lab", "new", "mine.hpp", cwd=project)
+        shutil.rmtree(project / "build")
+        self.configure(project, f"-DCMAKE_PREFIX_PATH={prefix}")
+        self.assertIn("100% tests passed", run("ctest", "--test-dir", project / "build"))
+        text = (project / "mine.hpp").read_text()
+        (project / "mine.hpp").write_text(text.replace('free_.fetch_add(p["4"], 1)', 'free_.fetch_add(p["4"], 2)'))
+        run("ctest", "--test-dir", project / "build", fails=True)
+
     def test_find_package_refuses_another_version(self):
         for wanted in ("99", "0.9", "1.99"):
             project = self.project(f"other_version_{wanted}", f"find_package(kgate {wanted} REQUIRED CONFIG)")
