@@ -64,6 +64,7 @@ struct promises {
   bool fife = false;         ///< first in, first enabled
   bool l_queuelike = false;  ///< Fischer et al.'s C6
   int overtakings_max = -1;  ///< bounded waiting for enabling: how often one may be overtaken; -1: no bound promised
+  std::string_view more{};   ///< further properties, by their ids, each behind a space: of texts in files
 };
 
 /// The most crashes the progress promises allow for.

@@ -81,8 +81,6 @@ void set_bounds(space_cell& cell, const run_limits& limits) {
   } else if (cell.algorithm == "flbb79-fifo") {
     cell.upper_formula = "d(k) (N+1) log(N)^c(k)";
     cell.upper = fifo_upper(N, k);
-  } else {
-    cell.lower_formula.clear();
   }
 }
 
@@ -147,16 +145,24 @@ const std::vector<std::string_view>& space_algorithms() {
 }
 
 space_cell measure_space(const std::string& algorithm, int N, int k, const run_limits& limits) {
+  const catalog::choice chosen = find_algorithm(algorithm);
+  program p(make_model(chosen, N, k), N, k, {});
+  return measure_space(p, chosen, limits);
+}
+
+space_cell measure_space(program& p, const catalog::choice& algorithm, const run_limits& limits) {
   space_cell cell;
-  cell.algorithm = algorithm;
-  cell.N = N;
-  cell.k = k;
-  set_bounds(cell, limits);
-  const catalog::choice choice = find_algorithm(algorithm);
-  program p(make_model(choice, N, k), N, k, {});
+  cell.algorithm = algorithm.id();
+  cell.N = p.N();
+  cell.k = p.k();
+  const auto& known = space_algorithms();
+  const bool in_the_paper = std::find(known.begin(), known.end(), cell.algorithm) != known.end();
+  // The bank's bounds are made of its lock's counts.
+  if (in_the_paper) set_bounds(cell, limits);
   run_limits part = limits;
   part.seconds_max = limits.seconds_max / 4;
-  const bool one_crowd = p.variables() == 1 && choice.base->symmetric_at(N, k);
+  // That processes are alike is checked of the catalogue only.
+  const bool one_crowd = in_the_paper && p.variables() == 1 && algorithm.base->symmetric_at(cell.N, cell.k);
   contents seen;
   try {
     if (one_crowd) {

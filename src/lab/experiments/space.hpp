@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "catalog/row.hpp"
 #include "lab/checker/explore/explorer.hpp"
 
 namespace kgate::lab {
@@ -31,12 +32,14 @@ struct space_cell {
   }
 };
 
-/// The algorithms it is known for.
+/// The algorithms of which the paper gives bounds.
 const std::vector<std::string_view>& space_algorithms();
 
 /// Explores within the limits, without regard to who is who where that changes no count; random runs first, so that a
 /// search that is cut short has at least met crowded systems.
 space_cell measure_space(const std::string& algorithm, int N, int k, const run_limits& limits);
+/// The same of a program of any algorithm whose variables are bounded; without bounds if the paper gives none.
+space_cell measure_space(program& p, const catalog::choice& algorithm, const run_limits& limits);
 
 nlohmann::json to_json(const space_cell& c);
 

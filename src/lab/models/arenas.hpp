@@ -3,6 +3,7 @@
 
 /// The catalogue's algorithms on the scheduled machine.
 
+#include <functional>
 #include <memory>
 
 #include "catalog/row.hpp"
@@ -10,7 +11,11 @@
 
 namespace kgate::lab {
 
-/// N and k must be allowed by the row.
+/// From now on make_arena() takes this row too, which must stay where it is. Not while another thread makes an arena.
+using arena_maker = std::function<std::unique_ptr<schedules::any_arena>(int N, int k, const cost_model& cost)>;
+void add_arena(const catalog::row& about, arena_maker make);
+
+/// N and k must be allowed by the row. Null if it is neither in the catalogue nor added.
 std::unique_ptr<schedules::any_arena> make_arena(const catalog::choice& algorithm, int N, int k,
                                                  const cost_model& cost);
 

@@ -24,13 +24,19 @@ std::vector<std::string> promised_properties(const catalog::promises& promise) {
   add(promise.fife, "fife");
   add(promise.l_queuelike, "l-queuelike");
   add(promise.overtakings_max >= 0, "bounded-waiting");
+  for (std::size_t at = 0; at < promise.more.size();) {
+    const std::size_t end = std::min(promise.more.find(' ', at + 1), promise.more.size());
+    all.emplace_back(promise.more.substr(at + 1, end - at - 1));
+    at = end;
+  }
   return all;
 }
 
 std::vector<std::string> searched_promises(const catalog::choice& algorithm) {
   std::vector<std::string> all;
   for (std::string& id : promised_properties(algorithm.promise())) {
-    if (id == "bounded-waiting") id += fmt::format(":{}", algorithm.promise().overtakings_max);
+    if (id == "bounded-waiting" && algorithm.promise().overtakings_max >= 0)
+      id += fmt::format(":{}", algorithm.promise().overtakings_max);
     if (can_be_searched(id)) all.push_back(std::move(id));
   }
   return all;

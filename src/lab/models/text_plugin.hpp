@@ -20,6 +20,7 @@ struct text_plugin {
   bool unbounded_variables = false;
   bool safe_registers = false;
   bool names = false;
+  bool invariant = false;
   std::unique_ptr<model> (*make)(int N, int k, register_kind registers) = nullptr;
 };
 
@@ -52,6 +53,9 @@ text_plugin make_text_plugin() {
   if constexpr (requires { Text::unbounded_variables; }) plugin.unbounded_variables = Text::unbounded_variables;
   if constexpr (requires { Text::safe_registers; }) plugin.safe_registers = Text::safe_registers;
   plugin.names = requires(typename Text::Private mine) { mine.name; };
+  plugin.invariant = requires(const Text& text, const invariant_state& state) {
+    std::string(text.broken_invariant(state));
+  };
   plugin.make = [](int N, int k, register_kind registers) { return make_model<Text>(N, k, registers); };
   return plugin;
 }

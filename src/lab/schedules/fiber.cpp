@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <boost/context/fiber.hpp>
 #include <boost/context/stack_context.hpp>
 #include <memory>
 #include <new>
@@ -64,18 +65,24 @@ struct lazy_stacks {
 
 }  // namespace
 
-fiber::fiber(std::function<void(fiber&)> body)
-    : body_(std::move(body)), inside_(std::allocator_arg, lazy_stacks{&inner_}, [this](boost::context::fiber&& caller) {
+struct fiber::contexts {
+  boost::context::fiber inside, outside;
+};
+
+fiber::fiber(std::function<void(fiber&)> body) : body_(std::move(body)), contexts_(std::make_unique<contexts>()) {
+  contexts_->inside =
+      boost::context::fiber(std::allocator_arg, lazy_stacks{&inner_}, [this](boost::context::fiber&& caller) {
         have_switched(nullptr, &outer_);
-        outside_ = std::move(caller);
+        contexts_->outside = std::move(caller);
         try {
           body_(*this);
         } catch (const unwinding&) {
         }
         started_ = false;
         about_to_switch(nullptr, outer_);
-        return std::move(outside_);
-      }) {}
+        return std::move(contexts_->outside);
+      });
+}
 
 fiber::~fiber() {
   if (!started_) return;
@@ -87,14 +94,14 @@ void fiber::resume() {
   started_ = true;
   void* kept = nullptr;
   about_to_switch(&kept, inner_);
-  inside_ = std::move(inside_).resume();
+  contexts_->inside = std::move(contexts_->inside).resume();
   have_switched(kept, nullptr);
 }
 
 void fiber::leave() {
   void* kept = nullptr;
   about_to_switch(&kept, outer_);
-  outside_ = std::move(outside_).resume();
+  contexts_->outside = std::move(contexts_->outside).resume();
   have_switched(kept, &outer_);
   if (unwind_) throw unwinding{};
 }

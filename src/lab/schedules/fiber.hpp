@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/context/fiber.hpp>
 #include <cstddef>
 #include <functional>
+#include <memory>
 
 namespace kgate::lab::schedules {
 
@@ -32,8 +32,8 @@ class fiber {
   std::function<void(fiber&)> body_;
   stack_range inner_;  ///< the body's
   stack_range outer_;  ///< that of the caller of resume
-  boost::context::fiber inside_;
-  boost::context::fiber outside_;
+  struct contexts;     ///< of the library: who includes this needs none
+  std::unique_ptr<contexts> contexts_;
   bool started_ = false;
   bool unwind_ = false;
 };

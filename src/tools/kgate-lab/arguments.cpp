@@ -31,8 +31,8 @@ std::vector<std::string> known_ids(bool with_names) {
 
 /// The text's constructor runs twice, and must make the same both times.
 std::unique_ptr<lab::model> make_model(const instance& of, const lab::program_name& name, lab::run_monitor& monitor) {
-  const lab::register_kind registers =
-      name.safe_registers ? lab::safe_registers(of.N, name.passages) : lab::register_kind{};
+  lab::register_kind registers = name.safe_registers ? lab::safe_registers(of.N, name.passages) : lab::register_kind{};
+  registers.any_order = name.any_order;
   const lab::monitored_part runs(monitor, "constructor");
   try {
     auto first = lab::make_model(of.algorithm, of.N, of.k, registers);
@@ -119,6 +119,12 @@ bool parse_memory(const std::string& text) {
   throw usage_error(fmt::format("--memory needs sc or safe, not '{}'", text));
 }
 
+bool parse_order(const std::string& text) {
+  if (text == "any") return true;
+  if (text == "ascending") return false;
+  throw usage_error(fmt::format("--forall needs any or ascending, not '{}'", text));
+}
+
 std::unique_ptr<lab::program> make_program(const instance& of, const lab::program_name& name,
                                            lab::program_options options) {
   if (name.safe_registers && name.passages == 0)
@@ -130,6 +136,11 @@ std::unique_ptr<lab::program> make_program(const instance& of, const lab::progra
   options.wrong = name.wrong;
   try {
     auto model = make_model(of, name, *options.monitor);
+    bool chooses = false;
+    for (int v = 0; v < model->memory.size(); ++v) chooses = chooses || model->memory.at(v).name == "forall";
+    if (name.any_order && !chooses)
+      throw usage_error(fmt::format("{} does nothing 'for all' in an order that could be chosen; leave --forall out",
+                                    of.algorithm.id()));
     return std::make_unique<lab::program>(std::move(model), of.N, of.k, std::move(options));
   } catch (const std::invalid_argument& e) {
     throw usage_error(e.what());
@@ -140,7 +151,7 @@ std::unique_ptr<lab::program> make_program(const instance& of, const lab::progra
 
 std::string parse_property(const std::string& text) {
   if (lab::find_property(text) != nullptr || lab::parse_formula_property(text)) return text;
-  if (lab::overtakings_allowed(text)) return text;
+  if (lab::overtakings_allowed(text) || lab::passings_allowed(text)) return text;
   throw usage_error(fmt::format("unknown property '{}'; allowed are {}, and formulas, as in 'ltl: [] #inside <= 2'",
                                 text, fmt::join(lab::property_ids(), ", ")));
 }

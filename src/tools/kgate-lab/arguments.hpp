@@ -42,6 +42,9 @@ instance checked_instance(const std::string& algorithm, long long N, long long k
 /// Whether the registers are safe: "safe", or "sc".
 bool parse_memory(const std::string& text);
 
+/// Whether what a text does "for all" is done in any order: "any", or "ascending".
+bool parse_order(const std::string& text);
+
 /// The program that a check or a trace speaks of; what `name` does not say is taken from `options`.
 std::unique_ptr<lab::program> make_program(const instance& of, const lab::program_name& name,
                                            lab::program_options options = {});

@@ -2,7 +2,8 @@
 # Writes OUTPUT, a C++ file that holds the headers that a text of the user's is compiled against, and the text to start from,
 # made of files below ROOT: see embedded_sources.hpp.
 file(GLOB_RECURSE installed RELATIVE ${ROOT}/include ${ROOT}/include/kgate/*.hpp)
-file(GLOB model RELATIVE ${ROOT}/src ${ROOT}/src/lab/checker/model/*.hpp ${ROOT}/src/lab/models/text_plugin.hpp)
+file(GLOB model RELATIVE ${ROOT}/src ${ROOT}/src/lab/checker/model/*.hpp ${ROOT}/src/lab/models/text_plugin.hpp
+     ${ROOT}/src/lab/schedules/*.hpp ${ROOT}/src/lab/rmr/cost_model.hpp)
 set(text "// SPDX-License-Identifier: Apache-2.0\n#include \"tools/kgate-lab/embedded_sources.hpp\"\n\n")
 string(APPEND text "namespace kgate::tool {\n\nconst std::vector<embedded_source>& embedded_headers() {\n")
 string(APPEND text "  static const std::vector<embedded_source> all{\n")

@@ -37,7 +37,10 @@ class Verdicts(LabTest):
         self.assertTrue(replayed["shows"])
         self.assertEqual(replayed["steps"], one["trace"]["steps"])
         first = next(p for p in result["properties"] if p["verdict"] == "violated")
-        self.assertEqual(json.loads(path.read_text()), first["trace"])
+        written = json.loads(path.read_text())
+        for field in ("made_by", "seed", "threads", "memory_max", "time_max"):  # beside the trace in the result
+            self.assertEqual(written.pop(field), result[field])
+        self.assertEqual(written, first["trace"])
         self.assertTrue(self.lab_json(VIOLATED, "replay", path)["shows"])
         return result
 
@@ -213,10 +216,14 @@ class TraceFile(LabTest):
         self.assertRegex(shown, r"audit: the text agrees in [^;]+ random runs; seed 3,")
         audits = [self.lab_json(HOLDS, *arguments, "--seed", seed)["audit"] for seed in (1, 1, 2)]
         for audit in audits:
-            del audit["seconds"]
+            del audit["seconds"], audit["share"]
             self.assertGreater(audit["accesses"], 0)
         self.assertEqual(audits[0], audits[1])
         self.assertNotEqual(audits[0], audits[2])
+
+    def test_what_only_a_search_looks_for_is_not_left_out(self):
+        for name in ("bounded-waiting", "bounded-overtaking"):
+            self.refused("check", "mcs", "-N", "2", "-k", "1", "--property", f"{name}:0", says=["finds the bound itself", f"--property {name},"])
 
     def test_one_is_not_many(self):
         shown = " ".join(self.lab(HOLDS, "check", "dekker", "-N", "1", "-k", "1").split())

@@ -3,6 +3,7 @@
 """kgate-lab on algorithms of one's own: from the text to start from to verdicts, traces and what is said of mistakes."""
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -233,6 +234,124 @@ class OwnText(LabTest):
         self.assertIn("and not both", self.complaint("check", "kgate", "--file", "mine.hpp", *SMALL))
         self.assertIn("names no C++ class", self.complaint("new", "1.hpp"))
         self.assertIn("promises 'fast'", self.complaint("check", self.new("fast.hpp", wrong=("bounded-exit", "fast")), *SMALL))
+
+    def test_a_class_is_not_called_what_cannot_be(self):
+        """Of a file of such a name the class gets another, which is said; one that was asked for is refused."""
+        for name, made in (("static", "static_text"), ("and_eq", "and_eq_text"), ("Process", "Process_text"), ("acquire", "acquire_text"),
+                           ("M", "M_text"), ("free_", "free_text"), ("div", "div_text"), ("NULL", "NULL_text"), ("_x", "x_text"), ("a__b", "a_b_text"),
+                           ("size_t", "size_t_text"), ("main", "main_text"), ("kgate", "kgate_text")):
+            said = self.lab(HOLDS, "new", f"{name}.hpp")
+            self.assertIn(f"its class is {made}, for {name} ", said)
+            self.assertIn(f"class {made} {{", (self.folder / f"{name}.hpp").read_text())
+            self.refused("new", "other.hpp", "--class", name, says=["the class cannot be called " + name])
+        for path in ("a\nb.hpp", 'a".hpp', "a\tb.hpp"):
+            self.refused("new", path, says=["cannot be the name of a header"])
+        self.assertFalse((self.folder / "other.hpp").exists())
+
+    def test_a_class_may_be_called_like_one_of_ours(self):
+        """Names that namespace kgate has, and local ones of the text: what the file declares comes first."""
+        for name in ("region", "variable", "pid", "lab", "memory", "seen", "p", "s"):
+            self.lab(HOLDS, "new", f"{name}.hpp")
+            self.assertIn(f"class {name} {{", (self.folder / f"{name}.hpp").read_text())
+            self.lab(HOLDS, "check", f"{name}.hpp", *SMALL, "--property", "k-exclusion")
+        self.lab(HOLDS, "new", "static.hpp")
+        self.lab(HOLDS, "check", "static.hpp", *SMALL, "--property", "k-exclusion")
+
+    def test_no_header_of_ours_declares_a_name_that_new_accepts(self):
+        """What standard headers declare at global scope, as the compiler sees it."""
+        source = "\n".join(f'#include "{name}"' for name in ("kgate/algorithms/am97_names.hpp", "lab/models/text_plugin.hpp", "lab/schedules/machine.hpp"))
+        flags = ["-std=c++20", f"-I{lab.SOURCE / 'include'}", f"-I{lab.SOURCE / 'src'}", "-x", "c++", "-"]
+        def preprocessed(*how):
+            return subprocess.run(["c++", "-E", *how, *flags], input=source, capture_output=True, text=True, check=True).stdout
+        text = re.sub(r"(?m)^#.*$", "", preprocessed("-P"))
+        names = set(re.findall(r"(?m)^#define ([A-Za-z]\w*)", preprocessed("-dM")))
+        names |= set(re.findall(r"(?m)^\s*extern [^;{]*?\b([a-z]\w*) \(", text))
+        c_part = text.split("namespace kgate")[0]
+        names |= {name for name in re.findall(r"\b(?:struct|union|enum) ([a-z]\w*)\s*\{", c_part) if f"class {name}" not in c_part}
+        accepted = []
+        for name in sorted(name for name in names if "__" not in name):
+            done = self.run_lab("new", f"{name}.hpp", "--class", name)
+            if done.returncode != USAGE:
+                accepted.append(name)
+        self.assertGreater(len(names), 300)
+        self.assertEqual(accepted, [])
+
+    def test_every_property_can_be_promised(self):
+        ids = [row.split("`")[1] for row in (lab.SOURCE / "docs/properties.md").read_text().splitlines() if row.startswith("| `")]
+        self.assertIn("local-waiting", ids)
+        promises = '"k-exclusion, deadlock-free, bounded-exit"'
+        possible = [one for one in ids if one != "distinct-names"]
+        self.new("all.hpp", wrong=(promises, '"%s"' % ", ".join(possible)))
+        result = self.lab_json(VIOLATED, "check", "all.hpp", *SMALL, "--promised")
+        self.assertEqual(sorted(verdicts(result)), sorted(possible))
+        self.assertTrue(all(one["promised"] for one in result["properties"]))
+        self.assertEqual(verdicts(result)["local-waiting"], "violated")
+        self.assertIn("needs 'int name' in Private", self.complaint("check", self.new("named.hpp", wrong=(promises, '"distinct-names"')), *SMALL))
+        self.assertIn("broken_invariant", self.complaint("check", self.new("bare.hpp", wrong=(promises, '"invariant"'),
+                                                                          renamed=("broken_invariant(", "other_invariant(")), *SMALL))
+        self.lab(HOLDS, "check", self.new("inside.hpp", wrong=(promises, '"k-exclusion, invariant"')) + "+names", *SMALL, "--promised")
+
+    def test_for_all_in_any_order(self):
+        """Everybody takes both locks, without deadlock only if all take them in the same order."""
+        lock = "typename M::template Var<bool>"
+        (self.folder / "both.hpp").write_text(f"""#include "kgate/detail/forall.hpp"
+#include "kgate/detail/machine.hpp"
+template <class M>
+class both {{
+ public:
+  using Process = typename M::Process;
+  using Private = kgate::nothing_private;
+  static constexpr const char* promises = "k-exclusion, deadlock-free";
+  both(typename M::Memory& memory, int, int) : a(memory, {{.name = "a"}}, false), b(memory, {{.name = "b"}}, false), order(memory, 2) {{}}
+  void acquire(Process& p, Private&) {{
+    [[maybe_unused]] auto frame = p.frame();
+    for (auto turn = order.first(p, 3); turn.more(); turn = order.next(p, turn)) {{
+      {lock}& lock = turn.member() == 0 ? a : b;
+      do {{
+        p.live(turn);
+        lock.await(p["1"], [](bool is) {{ return !is; }});
+      }} while (lock.test_and_set(p["2"]));
+    }}
+  }}
+  void release(Process& p, Private&) {{ a.write(p["3"], false), b.write(p["4"], false); }}
+ private:
+  {lock} a, b;
+  kgate::forall<kgate::order_of<M>> order;
+}};
+""")
+        self.lab(HOLDS, "check", "both.hpp", *SMALL, "--promised")
+        result = self.lab_json(VIOLATED, "check", "both.hpp", *SMALL, "--promised", "--forall", "any", "--trace", "t.json")
+        self.assertEqual((verdicts(result), result["forall"]), ({"k-exclusion": "holds", "deadlock-free": "violated"}, "any"))
+        line = shlex.split(result["properties"][1]["replay"])[1:]
+        self.assertIn("--forall", line)
+        self.lab(VIOLATED, *line)
+        self.lab(VIOLATED, "replay", "t.json")
+        self.lab(VIOLATED, "search", "both.hpp", *SMALL, "--property", "deadlock-free", "--forall", "any")
+        self.refused("check", "mcs", *SMALL, "--forall", "any", says=["mcs does nothing 'for all'"])
+        self.refused("check", "danek10-fife", *SMALL, "--forall", "down", says=["any or ascending"])
+
+    def test_every_command_takes_a_file(self):
+        self.new()
+        result = self.lab_json(HOLDS, "space", "mine.hpp", "-N", "3", "-k", "2")
+        self.assertEqual((result["algorithm"], result["values"], result["exhaustive"]), ("mine.hpp", 3, True))
+        sampled = self.lab_json(HOLDS, "rmr", "mine.hpp", "-N", "8", "-k", "2", "--sample", "--steps", "40000")
+        self.assertEqual((sampled["algorithm"], sampled["exhaustive"]), ("mine.hpp", False))
+        self.assertGreater(sampled["worst"], 3)
+        text = (lab.SOURCE / "include/kgate/algorithms/mcs_lock.hpp").read_text()
+        (self.folder / "mcs_lock.hpp").write_text(text)
+        copy = self.lab_json(HOLDS, "rmr", "mcs_lock.hpp:kgate::mcs_lock", "-N", "8", "-k", "1", "--sample", "--steps", "40000")
+        self.assertEqual(copy["worst"], self.lab_json(HOLDS, "rmr", "mcs", "-N", "8", "-k", "1", "--sample", "--steps", "40000")["worst"])
+        mutants = self.lab_json(VIOLATED, "mutate", "mine.hpp", "--text", *SMALL)
+        self.assertGreater(mutants["killed"], 4)
+        self.assertEqual({one["algorithm"] for one in mutants["mutants"]}, {"mine.hpp"})
+        changes = " ".join(one["change"] for one in mutants["mutants"])
+        self.assertNotIn("inside", changes)  # errors in the invariant are none in the algorithm
+        (self.folder / "dekker.hpp").write_text((lab.SOURCE / "include/kgate/algorithms/dekker.hpp").read_text())
+        ours = json.loads(self.run_lab("mutate", "dekker.hpp:kgate::dekker", "--text", *SMALL, "--sample", "5", "--json").stdout)
+        self.assertGreater(ours["killed"], 0)  # in the namespace of the text
+        self.refused("mutate", "mine.hpp", "--text", says=["needs -N and -k"])
+        self.refused("space", self.new("grows.hpp", wrong=("static constexpr bool symmetric", "static constexpr bool unbounded_variables = true;\n  static constexpr bool symmetric")),
+                     *SMALL, says=["unbounded"])
 
     def test_the_class_can_be_named(self):
         self.new("two.hpp", wrong=("template <class M>", "template <class M> class other {};\ntemplate <class M>"),

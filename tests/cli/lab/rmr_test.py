@@ -26,6 +26,17 @@ class Rmr(LabTest):
         self.assertEqual((bound, formula), (9, "8c+1"))
         self.assertLessEqual(worst, bound)
 
+    def test_what_was_reached(self):
+        """A worst case says nothing of statements that no run came to."""
+        alone = ("rmr", "am97-chain-cc", "-N", 1, "-k", 1)
+        result = self.lab_json(HOLDS, "rmr", "mcs", "-N", 1, "-k", 1)
+        self.assertEqual(result["coverage"]["labels_not_reached"], ["3", "4", "5", "8", "9"])
+        shown = self.lab(HOLDS, "rmr", "mcs", "-N", 1, "-k", 1)
+        self.assertIn("coverage: 4 labels reached, not reached: 3, 4, 5, 8, 9", shown)
+        self.assertIn("coverage:", self.lab(HOLDS, *alone))
+        self.assertEqual(self.lab_json(HOLDS, "rmr", "mcs", "-N", 2, "-k", 1)["coverage"]["labels_not_reached"], [])
+        self.assertNotIn("coverage", self.lab(HOLDS, "rmr", "mcs", "-N", 2, "-k", 1, "--sample", "--steps", 1000))
+
     def test_for_people(self):
         text = self.lab(HOLDS, "rmr", "am97-chain-cc", "-N", 2, "-k", 1)
         for part in ("am97-chain-cc  N=2 k=1, cc", "worst  7", "bound  7  7(N-k)"):

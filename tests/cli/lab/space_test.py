@@ -59,13 +59,17 @@ class Space(LabTest):
             self.assertEqual(numbers["values"], (k + 1) * N * N)
             self.assertEqual(numbers["values"] <= (k + 1) * (N + 7), N <= 3)
 
+    def test_of_other_algorithms_there_are_no_bounds(self):
+        cell = self.cell("fa-semaphore", 3, 2)
+        self.assertEqual((cell["values"], "upper" in cell, "lower" in cell), (6, False, False))
+
     def test_for_people(self):
         text = self.lab(HOLDS, "space", "flbb79-tickets", "-N", 3, "-k", 2)
         for part in ("flbb79-tickets", "93", "243", "LOWER BOUND", "UPPER BOUND"):
             self.assertIn(part, text)
 
     def test_bad_input(self):
-        for arguments, says in (((), "--all"), (("flbb79-tickets",), "-N"), (("am97-chain-cc", "-N", 3, "-k", 1), "flbb79-tickets"),
+        for arguments, says in (((), "--all"), (("flbb79-tickets",), "-N"), (("danek10-fife", "-N", 2, "-k", 1), "unbounded: there is nothing to count"),
                                 (("flbb79-tickets", "--all"), "--all"), (("flbb79-tickets", "-N", 300, "-k", 1), "256")):
             self.refused("space", *arguments, says=(says,))
 

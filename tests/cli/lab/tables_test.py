@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """kgate-lab check over ranges and over the catalogue, and its graph for other tools."""
 import json
+import shutil
+import subprocess
 
 import lab
-from lab import HOLDS, LabTest
+from lab import HOLDS, VIOLATED, LabTest
 
 
 class Tables(LabTest):
@@ -70,14 +72,33 @@ class Tables(LabTest):
         bad = json.loads(self.run_lab("replay", "--algorithm", "mcs", *small, "--property", "k-exclusion", "--schedule", "0", "--json").stdout)
         self.assertIn("made_by", bad)
 
+    def test_traces_say_what_found_them(self):
+        """Their readers go by the rest of them."""
+        bad = ("mcs", "-N", "3", "-k", "1", "--property", "bounded-exit", "--seed", "7")
+        self.lab(VIOLATED, "check", *bad, "--trace", "checked.json")
+        self.lab(VIOLATED, "search", *bad, "--trace", "searched.json")
+        for name in ("checked.json", "searched.json"):
+            trace = json.loads((self.folder / name).read_text())
+            self.assertEqual((set(trace["made_by"]), trace["seed"]), ({"program", "version", "commit", "machine"}, 7))
+            self.assertLessEqual({"threads", "memory_max", "time_max"}, set(trace))
+            self.lab(VIOLATED, "replay", name)
+
     def test_the_graph_has_the_states_and_steps_that_were_counted(self):
         result = self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", "3", "-k", "2", "--graph", "g.aut")
         head, *steps = (self.folder / "g.aut").read_text().splitlines()
         self.assertEqual(head, f"des (0, {result['transitions']}, {result['states']})")
         self.assertEqual(len(steps), result["transitions"])
         self.assertRegex(steps[0], r'\A\(0, "p0 2: fetch_and_add X\.0", \d+\)\Z')
+        made = json.loads((self.folder / "g.aut.json").read_text())  # the format has no comments
+        self.assertEqual((made["graph"], made["algorithm"], made["N"], made["k"]), ("g.aut", "am97-chain-cc", 3, 2))
+        self.assertLessEqual({"made_by", "threads", "memory_max", "time_max"}, set(made))
         self.lab(HOLDS, "check", "am97-chain-cc", "-N", "2", "-k", "1", "--graph", "g.dot")
+        first, second, *_ = (self.folder / "g.dot").read_text().splitlines()
+        self.assertRegex(first, r"\A// am97-chain-cc, N = 2, k = 1; kgate-lab \d\S* \(\w+\), \d+ threads?, at most .*; \S+ [\d.]+")
+        self.assertEqual(second, "digraph states {")
         self.assertIn("X.0=1", (self.folder / "g.dot").read_text())
+        if shutil.which("dot"):
+            subprocess.run(["dot", "-Tcanon", self.folder / "g.dot"], check=True, capture_output=True)
         self.refused("check", "mcs", "-N", "2", "-k", "1", "--graph", "g.txt", says=[".aut or .dot"])
 
 

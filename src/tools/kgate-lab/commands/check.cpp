@@ -27,6 +27,7 @@
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
 #include "tools/kgate-lab/output/catalog_text.hpp"
+#include "tools/kgate-lab/output/coverage_text.hpp"
 #include "tools/kgate-lab/output/output_file.hpp"
 #include "tools/kgate-lab/output/provenance.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
@@ -50,7 +51,7 @@ using given = std::optional<std::string>;
 struct command_options {
   std::string algorithm, N, k;
   std::vector<std::string> properties, mutations;
-  given passages, memory, crashes, threads, memory_max, time_max, contention, forget_nothing, seed;
+  given passages, memory, crashes, threads, memory_max, time_max, contention, forget_nothing, seed, order;
   bool symmetry = false, promised = false;
   std::vector<std::string> formulas;
   given fairness, file, format, graph;
@@ -71,6 +72,9 @@ void check_properties(const plan& p) {
     if (name == "distinct-names" && !p.of.algorithm.promise().names)
       throw usage_error(fmt::format("{0} gives no names; check {0}+names for distinct-names", p.of.algorithm.id()));
     const lab::property* known = lab::find_property(name);
+    if (known == nullptr && !lab::parse_formula_property(name))
+      throw usage_error(
+          fmt::format("check finds the bound itself: --property {}, not {}", name.substr(0, name.find(':')), name));
     if (p.request.symmetry && (known == nullptr || !known->by_symmetry))
       throw usage_error(fmt::format("{} cannot be decided with --symmetry; allowed are {}", name,
                                     fmt::join(lab::default_properties(p.of.algorithm, true), ", ")));
@@ -79,6 +83,7 @@ void check_properties(const plan& p) {
 
 void check_symmetry(const plan& p) {
   if (!p.request.symmetry) return;
+  if (p.request.of.any_order) throw usage_error("--symmetry and --forall any exclude each other");
   if (!p.of.algorithm.base->symmetric_at(p.of.N, p.of.k)) {
     std::vector<std::string_view> symmetric;
     for (const catalog::row* row : lab::algorithm_rows())
@@ -132,14 +137,13 @@ plan make_plan(const command_options& a) {
   lab::check_request& r = p.request;
   r.of = {p.of.algorithm.id(), p.of.N, p.of.k, passages_of(a, p), {}, false};
   r.of.safe_registers = a.memory ? parse_memory(*a.memory) : p.of.algorithm.base->needs == catalog::registers::safe;
+  r.of.any_order = a.order && parse_order(*a.order);
   for (const std::string& text : a.mutations) r.of.wrong.push_back(parse_mutation(p.of.algorithm, text));
   r.crashes = a.crashes ? parse_number("--crashes", *a.crashes, 0, p.of.N) : p.of.k - 1;
   r.contention = a.contention ? parse_number("--contention", *a.contention, 1, p.of.N) : 0;
   r.symmetry = a.symmetry;
   check_symmetry(p);
-  for (const embedded_source& source : sources_of(p.of.algorithm))
-    for (const auto& [label, line] : labels_of(source.text))
-      if (std::find(r.labels.begin(), r.labels.end(), label) == r.labels.end()) r.labels.push_back(label);
+  r.labels = labels_of_algorithm(p.of.algorithm);
   for (const std::string& name : a.properties) r.properties.push_back(parse_property(name));
   for (const std::string& formula : a.formulas)
     r.properties.push_back(lab::formula_property{fairness_of(a), formula}.text());
@@ -167,9 +171,12 @@ plan make_plan(const command_options& a) {
   return p;
 }
 
-/// What stands beside the text as its invariant is judged unless something else is asked for.
+/// What stands beside a text in a file as its invariant is judged unless something else is asked for.
 void add_invariant(const command_options& a, plan& p, const lab::program& program) {
-  if (!program.has_invariant() || !a.properties.empty() || !a.formulas.empty()) return;
+  const bool own = !text_of(*p.of.algorithm.base).empty();
+  if (!own || !program.has_invariant() || !a.properties.empty() || !a.formulas.empty()) return;
+  if (std::find(p.request.properties.begin(), p.request.properties.end(), "invariant") != p.request.properties.end())
+    return;
   if (p.request.symmetry)
     p.notes.emplace_back("with --symmetry the invariant beside the text is not checked");
   else
@@ -185,8 +192,8 @@ bool by_shifting(std::string_view property) {
 std::optional<lab::ticket_rule> shifting_rule(const command_options& a, plan& p) {
   const lab::check_request& r = p.request;
   const std::optional<lab::ticket_rule> rule = lab::ticket_rule_of(p.of.algorithm.id(), p.of.N, p.of.k);
-  if (!rule || r.of.passages > 0 || r.of.safe_registers || r.symmetry || r.contention > 0 || a.graph ||
-      a.forget_nothing)
+  if (!rule || r.of.passages > 0 || r.of.safe_registers || r.of.any_order || r.symmetry || r.contention > 0 ||
+      a.graph || a.forget_nothing)
     return std::nullopt;
   if (a.properties.empty() && a.formulas.empty()) {
     p.request.properties.erase(std::remove_if(p.request.properties.begin(), p.request.properties.end(),
@@ -245,6 +252,7 @@ std::string heading(const lab::check_request& r) {
               ? ", passages without limit"
               : fmt::format(", {} each", count_text(static_cast<unsigned>(r.of.passages), "passage", "passages"));
   if (r.of.safe_registers) text += ", safe registers";
+  if (r.of.any_order) text += ", for all in any order";
   if (r.contention > 0) text += fmt::format(", contention {}", r.contention);
   if (r.symmetry) text += ", by symmetry";
   for (const lab::mutation& m : r.of.wrong) text += fmt::format(", {}", m.text());
@@ -310,38 +318,9 @@ std::string audited(const lab::check_result& r) {
          "\n";
 }
 
-/// The labels of the algorithm's text at which no access was made, in the order of the text.
-std::vector<std::string> labels_not_reached(const lab::check_result& r) {
-  std::vector<std::string> missed = r.request.labels;
-  std::erase_if(missed, [&](const std::string& label) { return r.reached.labels.contains(label); });
-  return missed;
-}
-
-std::string coverage_text(const lab::check_result& r) {
-  if (r.states == 0) return "";
-  std::string text = fmt::format("coverage: {} reached", count_text(r.reached.labels.size(), "label", "labels"));
-  if (const auto missed = labels_not_reached(r); !missed.empty())
-    text += fmt::format(", not reached: {}", fmt::join(missed, ", "));
-  if (const auto missed = r.reached.branches_missed(); !missed.empty())
-    text += fmt::format("; {}", fmt::join(missed, ", "));
-  const auto& never = r.reached.values_missed;
-  const std::size_t shown = std::min<std::size_t>(never.size(), 6);
-  if (shown > 0)
-    text += fmt::format("; {}", fmt::join(never.begin(), never.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  if (shown < never.size()) text += fmt::format(" and {} more", never.size() - shown);
-  text = wrapped(text, 10, 79) + "\n";
-  for (const auto& [variable, taken] : r.reached.modes) {
-    std::vector<std::string> each;
-    for (const auto& [mode, values] : taken)
-      each.push_back(values == 0 ? fmt::format("{} never", mode)
-                                 : fmt::format("{} {}", mode, count_text(values, "value", "values")));
-    text += wrapped(fmt::format("modes of {}: {}", variable, fmt::join(each, ", ")), 10, 79) + "\n";
-  }
-  return text;
-}
-
 std::string human(const plan& p, const lab::check_result& r, lab::program& program) {
-  std::string text = heading(r.request) + verdicts(p, r) + covered(r) + coverage_text(r) + audited(r) +
+  std::string text = heading(r.request) + verdicts(p, r) + covered(r) +
+                     (r.states == 0 ? "" : coverage_text(r.reached, r.request.labels)) + audited(r) +
                      made_by_text(r.request.limits, r.request.seed);
   for (const std::string& note : p.notes) text += wrapped(fmt::format("note: {}", note), 6, 79) + "\n";
   for (const lab::property_result& one : r.properties) {
@@ -363,7 +342,7 @@ nlohmann::json machine_form(const plan& p, const lab::check_result& r, lab::prog
   j["notes"] = p.notes;
   j["version"] = KGATE_VERSION;
   add_provenance(j, r.request.limits, r.request.seed);
-  j["coverage"]["labels_not_reached"] = labels_not_reached(r);
+  j["coverage"]["labels_not_reached"] = labels_not_reached(r.reached, r.request.labels);
   for (auto& one : j["properties"])
     one["promised"] =
         lab::is_promised(p.of.algorithm, one["name"].get<std::string>(), p.of.N, p.of.k, r.request.crashes);
@@ -386,6 +365,12 @@ lab::graph_format graph_format_of(const std::string& path) {
   if (path.ends_with(".aut")) return lab::graph_format::aldebaran;
   if (path.ends_with(".dot")) return lab::graph_format::dot;
   throw usage_error(fmt::format("--graph needs a file that ends in .aut or .dot, not '{}'", path));
+}
+
+/// What the graph is of, in a line.
+std::string heading_of_graph(const lab::check_request& r) {
+  return fmt::format("{}, N = {}, k = {}{}; ", r.of.algorithm, r.of.N, r.of.k,
+                     r.of.passages == 0 ? "" : fmt::format(", passages of each: {}", r.of.passages));
 }
 
 /// "2-5", "3": from and to.
@@ -449,10 +434,11 @@ exit_code run(const command_options& a) {
   plan p = make_plan(a);
   std::optional<output_file> trace_file;
   if (a.trace) trace_file.emplace("--trace", *a.trace);
-  std::optional<output_file> graph_file;
+  std::optional<output_file> graph_file, made_by_file;
   if (a.graph) {
-    graph_format_of(*a.graph);
+    const lab::graph_format format = graph_format_of(*a.graph);
     graph_file.emplace("--graph", *a.graph);
+    if (format == lab::graph_format::aldebaran) made_by_file.emplace("--graph", *a.graph + ".json");
   }
   lab::program_options options;
   if (a.forget_nothing)
@@ -469,13 +455,25 @@ exit_code run(const command_options& a) {
     all.contention = p.request.contention;
     all.find_exclusion = all.find_names = false;
     lab::exploration explored = lab::explore(program, all, p.request.limits);
-    if (explored.complete) graph_file->write(lab::graph_text(explored, graph_format_of(*a.graph)));
+    const lab::graph_format format = graph_format_of(*a.graph);
+    if (explored.complete)
+      graph_file->write(lab::graph_text(explored, format,
+                                        heading_of_graph(p.request) + provenance_text(p.request.limits, std::nullopt)));
+    if (explored.complete && made_by_file) {
+      nlohmann::json j{{"graph", *a.graph},
+                       {"algorithm", p.request.of.algorithm},
+                       {"N", p.request.of.N},
+                       {"k", p.request.of.k},
+                       {"passages", p.request.of.passages}};
+      add_provenance(j, p.request.limits, std::nullopt);
+      made_by_file->write(j.dump(2) + "\n");
+    }
   }
   if (trace_file) {
     const auto shown = std::find_if(result.properties.begin(), result.properties.end(),
                                     [](const lab::property_result& one) { return one.counterexample.has_value(); });
     if (shown != result.properties.end())
-      trace_file->write(lab::to_json(*shown->counterexample, program).dump(2) + "\n");
+      trace_file->write(trace_json(*shown->counterexample, program, p.request.limits, p.request.seed).dump(2) + "\n");
   }
   return overall_code(result);
 }
@@ -510,6 +508,8 @@ command add_check(CLI::App& tool) {
       "tickets that are only compared, 'unlimited' decides\nprogress");
   one("--memory", it->memory, "sc|safe",
       "Atomic registers, or safe ones: a read during a write\nreturns any value; default what the algorithm is for");
+  one("--forall", it->order, "any|ascending",
+      "In which order to do what the text does 'for all':\nany explores every one; default ascending");
   one("--crashes", it->crashes, "F", "Judge progress with at most F crashes; default k-1");
   one("--threads", it->threads, "T", "Default: one per core");
   one("--memory-max", it->memory_max, "B", "As in 500M or 2G; default 75 % of the memory");
@@ -527,7 +527,8 @@ command add_check(CLI::App& tool) {
       ->type_name("M")
       ->allow_extra_args(false);
   one("--graph", it->graph, "FILE",
-      "Write the states and steps there, for other tools:\nFILE.aut (Aldebaran) or FILE.dot");
+      "Write the states and steps there, for other tools:\nFILE.dot or FILE.aut (Aldebaran), with what made it "
+      "in\nFILE.aut.json");
   one("--trace", it->trace, "FILE", "Write the first counterexample there, for replay");
   o->add_flag("--json", it->json, "The result for programs");
   o->footer(fmt::format("Properties: {}.\n", wrapped(fmt::format("{}", fmt::join(lab::property_ids(), ", ")), 2, 64)) +

@@ -20,6 +20,7 @@
 #include "tools/kgate-lab/output/provenance.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
+#include "tools/kgate-lab/own_text/text_file.hpp"
 #include "tools/kgate-lab/text_mutants/text_mutants.hpp"
 #include "tools/kgate-lab/watched_program.hpp"
 
@@ -70,6 +71,7 @@ lab::check_result check(const instance& of, const std::vector<lab::mutation>& wr
   const lab::memory_limit limit(request.limits.memory_max);
   try {
     const watched_program program(of, request.of, request.limits.seconds_max);
+    if (is_text_file(of.algorithm.id()) && (*program).has_invariant()) request.properties.emplace_back("invariant");
     return lab::check(*program, request);
   } catch (const std::bad_alloc&) {
     return lab::nothing_decided(request, "memory limit reached");
@@ -197,12 +199,28 @@ void check_size(const text_target& of, const command_options& a) {
                     of.id, first.N, first.k));
 }
 
-/// The mutants of the texts that belong to the row, or of all.
+/// The texts that are changed: of the row, of the file, or all.
+std::vector<text_target> targets_of(const command_options& a) {
+  if (!a.all && is_text_file(a.algorithm)) {
+    if (a.N.empty() || a.k.empty()) throw usage_error("mutate --text of a file needs -N and -k");
+    const instance of = parse_instance(a.algorithm, a.N, a.k);
+    const int passages =
+        of.algorithm.base->needs == catalog::registers::safe ? std::max(1, passages_for(of, a)) : passages_for(of, a);
+    return {target_in_file(of.algorithm, {of.N, of.k, passages})};
+  }
+  std::vector<text_target> some;
+  for (const text_target& of : text_targets())
+    if (a.all || of.id == a.algorithm) {
+      check_size(of, a);
+      some.push_back(of);
+    }
+  return some;
+}
+
 exit_code run_texts(const command_options& a) {
+  const std::vector<text_target> targets = targets_of(a);
   std::vector<text_mutant> mutants;
-  for (const text_target& of : text_targets()) {
-    if (!a.all && of.id != a.algorithm) continue;
-    check_size(of, a);
+  for (const text_target& of : targets) {
     auto more = mutants_of(of);
     mutants.insert(mutants.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
@@ -217,7 +235,7 @@ exit_code run_texts(const command_options& a) {
   take_sample(mutants, a);
   const lab::run_limits limits = limits_of(a);
   std::vector<text_mutant> judged;
-  for (const text_target& of : text_targets()) {
+  for (const text_target& of : targets) {
     std::vector<text_mutant> some;
     for (const text_mutant& m : mutants)
       if (m.of == &of) some.push_back(m);
@@ -305,7 +323,7 @@ command add_mutate(CLI::App& tool) {
   one("-N", it->N, "N", "How many processes there are");
   one("-k", it->k, "K", "How many may be inside");
   o->add_flag("--all", it->all, "The catalogue instead of one algorithm, at small sizes");
-  o->add_flag("--text", it->text, "Errors in the lines of the text, at a size of its own");
+  o->add_flag("--text", it->text, "Errors in the lines of the text, at a size of its own;\nof a FILE.hpp at -N and -k");
   one("--passages", it->passages, "M",
       "Passages of each process, if they are to be limited;\ndefault 1 where variables grow");
   one("--time-max", it->time_max, "D", "For one mutant; default 20s");

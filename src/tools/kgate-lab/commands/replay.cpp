@@ -33,7 +33,7 @@ using given = std::optional<std::string>;
 /// What the user wrote, word for word.
 struct command_options {
   given file;
-  given algorithm, N, k, passages, memory;
+  given algorithm, N, k, passages, memory, order;
   std::vector<std::string> mutations;
   given property, victim, crashed, loop, schedule;
   given html;
@@ -41,8 +41,8 @@ struct command_options {
 
   /// Whether an option says something about the trace.
   bool describes() const {
-    return algorithm || N || k || passages || memory || !mutations.empty() || property || victim || crashed || loop ||
-           schedule;
+    return algorithm || N || k || passages || memory || order || !mutations.empty() || property || victim || crashed ||
+           loop || schedule;
   }
 };
 
@@ -120,7 +120,7 @@ lab::trace trace_from_options(const command_options& a) {
           "replay needs a trace FILE, or --algorithm, -N, -k, --property and --schedule; {} is missing", option));
   const instance of = parse_instance(*a.algorithm, *a.N, *a.k);
   lab::trace t;
-  t.of = {of.algorithm.id(), of.N, of.k, 0, {}, a.memory && parse_memory(*a.memory)};
+  t.of = {of.algorithm.id(), of.N, of.k, 0, {}, a.memory && parse_memory(*a.memory), a.order && parse_order(*a.order)};
   if (a.passages) t.of.passages = parse_number("--passages", *a.passages, 1, number_max);
   for (const std::string& text : a.mutations) t.of.wrong.push_back(parse_mutation(of.algorithm, text));
   t.property = parse_property(*a.property);
@@ -192,6 +192,7 @@ exit_code run(const command_options& a) {
   if (page) {
     nlohmann::json shown = lab::to_json(part, program);
     shown["text"] = texts_json(of.algorithm);
+    shown["made_by"] = provenance();
     page->write(lab::report::viewer_page(shown));
   }
   if (a.json) {
@@ -231,6 +232,7 @@ command add_replay(CLI::App& tool) {
       ->allow_extra_args(false);
   one("--property", it->property, "P", "What the run is to violate");
   one("--memory", it->memory, "sc|safe", "Atomic registers, the default, or safe ones");
+  one("--forall", it->order, "any|ascending", "The order of what is done 'for all'; default ascending");
   one("--victim", it->victim, "I", "The process that does not get on");
   one("--crashed", it->crashed, "I,J", "The processes that crash");
   one("--loop", it->loop, "S", "The steps after step S repeat for ever");

@@ -16,6 +16,7 @@
 #include "tools/kgate-lab/arguments.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
+#include "tools/kgate-lab/output/coverage_text.hpp"
 #include "tools/kgate-lab/output/provenance.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
@@ -87,6 +88,15 @@ lab::rmr_measurement of_own_text(const instance& of, const lab::cost_model& cost
   }
 }
 
+/// Schedules run the text itself, so that a loop without end in it could not be ended, and a crash not be named. So it
+/// is explored a little before.
+void prepare_schedules(const instance& of) {
+  const int N = std::min(of.N, lab::graph_processes_max);
+  const instance small{of.algorithm, N, std::min(of.k, N)};
+  watched_program(small, {of.algorithm.id(), small.N, small.k, 0, {}, false}).require_remembering();
+  load_scheduled_text(of.algorithm.id());
+}
+
 exit_code one(const command_options& a) {
   const instance of = sized(a);
   const lab::cost_model cost{model_of(a.model), !a.ordinary_cache};
@@ -95,7 +105,8 @@ exit_code one(const command_options& a) {
   const int passages = !a.passages.empty() ? parse_number("--passages", a.passages, 1, 1'000'000) : bounded ? 0 : 2;
   const int steps = a.steps.empty() ? 400'000 : parse_number("--steps", a.steps, 1, 1'000'000'000);
   lab::run_limits limits = limits_of(a);
-  if (a.sample && is_text_file(a.algorithm)) throw usage_error("--sample takes algorithms of the catalogue only");
+  const bool own = is_text_file(a.algorithm);
+  if (a.sample && own) prepare_schedules(of);
   if (!a.sample && of.N > lab::graph_processes_max)
     throw usage_error(
         fmt::format("a search over all schedules takes at most {} processes; --sample tries schedules instead",
@@ -105,18 +116,20 @@ exit_code one(const command_options& a) {
   if (line.wanted()) limits.report = [&line](const lab::progress& now) { line.show(now); };
   const lab::memory_limit limit(limits.memory_max);
   const lab::rmr_measurement m =
-      is_text_file(a.algorithm) ? of_own_text(of, cost, contention, passages, limits)
-      : a.sample ? lab::sample_rmr(of.algorithm, of.N, of.k, cost, contention, static_cast<std::uint64_t>(steps))
-                 : lab::measure_rmr(of.algorithm, of.N, of.k, cost, contention, passages, limits);
+      a.sample ? lab::sample_rmr(of.algorithm, of.N, of.k, cost, contention, static_cast<std::uint64_t>(steps))
+      : own    ? of_own_text(of, cost, contention, passages, limits)
+               : lab::measure_rmr(of.algorithm, of.N, of.k, cost, contention, passages, limits);
   line.clear();
   const auto claim = catalog::rmr_claimed(of.algorithm, lab::claimed_model(cost.model), of.N, of.k,
                                           contention > 0 ? contention : of.N);
   const std::string formula = claim ? claim->formula : "none claimed";
+  const std::vector<std::string> labels = labels_of_algorithm(of.algorithm);
   const exit_code code = !m.within()                ? exit_code::violated
                          : m.exhaustive || a.sample ? exit_code::holds
                                                     : exit_code::undecided;
   if (a.json) {
     nlohmann::json j = lab::to_json(m, of.algorithm, cost.model, formula);
+    if (m.reached) j["coverage"]["labels_not_reached"] = labels_not_reached(*m.reached, labels);
     add_provenance(j, limits, seed_of_schedules);
     print(j.dump(2) + "\n");
     return code;
@@ -134,6 +147,7 @@ exit_code one(const command_options& a) {
   text +=
       fmt::format("  bound  {}  {}{}\n", claim ? count_or(claim->count) : "-", formula, m.within() ? "" : "  EXCEEDED");
   if (!m.why.empty()) text += fmt::format("  note   {}: not all schedules were searched\n", m.why);
+  if (m.reached) text += coverage_text(*m.reached, labels);
   print(text + made_by_text(limits, seed_of_schedules));
   return code;
 }
@@ -143,6 +157,7 @@ exit_code growth(const command_options& a) {
   if (a.algorithm.empty() || !a.N.empty() || !a.k.empty())
     throw usage_error("rmr --growth takes an algorithm, and chooses N and k itself");
   const catalog::choice algorithm = parse_algorithm(a.algorithm);
+  if (is_text_file(a.algorithm)) prepare_schedules({algorithm, 4, 1});
   lab::rmr_growth_options options;
   options.k_max = std::min({options.k_max, algorithm.base->allowed.k_max, algorithm.base->allowed.N_max / 4});
   const lab::cost_model cost{model_of(a.model), !a.ordinary_cache};
@@ -242,7 +257,7 @@ command add_rmr(CLI::App& tool) {
   const auto option = [&](const char* name, auto& value, const char* type, const char* text) {
     return o->add_option(name, value, text)->type_name(type);
   };
-  option("ALGO", it->algorithm, "", "The algorithm's id (see kgate-lab list)");
+  option("ALGO", it->algorithm, "", "The algorithm's id (see kgate-lab list), or a FILE.hpp");
   option("-N", it->N, "N", "How many processes there are");
   option("-k", it->k, "K", "How many may be inside");
   option("--model", it->model, "M", "cc, cc-copy, cc-writeback or dsm; default cc");

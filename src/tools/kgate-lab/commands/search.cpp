@@ -36,7 +36,7 @@ using given = std::optional<std::string>;
 struct command_options {
   std::string algorithm, N, k, walks = "100000", seed = "1", passages = "20";
   std::vector<std::string> properties, mutations;
-  given crashes, memory_max, time_max, memory, passages_each, trace;
+  given crashes, memory_max, time_max, memory, order, passages_each, trace;
   bool json = false;
 };
 
@@ -58,6 +58,7 @@ plan make_plan(const command_options& a) {
   p.of = parse_instance(a.algorithm, a.N, a.k);
   p.name = {p.of.algorithm.id(), p.of.N, p.of.k, 0, {}, false};
   p.name.safe_registers = a.memory ? parse_memory(*a.memory) : p.of.algorithm.base->needs == catalog::registers::safe;
+  p.name.any_order = a.order && parse_order(*a.order);
   if (p.name.safe_registers) p.name.passages = safe_passages_default;
   if (a.passages_each) p.name.passages = parse_number("--passages-each", *a.passages_each, 1, passages_max);
   for (const std::string& text : a.mutations) p.name.wrong.push_back(parse_mutation(p.of.algorithm, text));
@@ -150,7 +151,8 @@ exit_code run(const command_options& a) {
     throw usage_error(e.what());
   }
   print(a.json ? machine_form(p, found, *made).dump(2) + "\n" : human(p, found, *made));
-  if (trace_file && found.found) trace_file->write(lab::to_json(*found.found, *made).dump(2) + "\n");
+  if (trace_file && found.found)
+    trace_file->write(trace_json(*found.found, *made, limits_of(p), p.options.seed).dump(2) + "\n");
   return found.found ? exit_code::violated : exit_code::undecided;
 }
 
@@ -176,6 +178,7 @@ command add_search(CLI::App& tool) {
   one("--memory-max", it->memory_max, "B", "As in 500M or 2G; default 75 % of the memory");
   one("--seed", it->seed, "R", "The same seed makes the same runs; default 1");
   one("--memory", it->memory, "sc|safe", "Atomic registers, or safe ones; default what the\nalgorithm is for");
+  one("--forall", it->order, "any|ascending", "In which order to do what the text does 'for all';\ndefault ascending");
   o->add_option("--mutate", it->mutations, "Make an error, as for check")->type_name("M")->allow_extra_args(false);
   one("--trace", it->trace, "FILE", "Write the counterexample there, for replay");
   o->add_flag("--json", it->json, "The result for programs");

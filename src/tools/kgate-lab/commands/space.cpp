@@ -16,6 +16,7 @@
 #include "tools/kgate-lab/output/provenance.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
+#include "tools/kgate-lab/watched_program.hpp"
 
 namespace kgate::tool {
 
@@ -55,11 +56,15 @@ std::vector<lab::space_cell> measure(const command_options& a) {
     if (a.algorithm.empty() || a.N.empty() || a.k.empty())
       throw usage_error("space needs --all, or an algorithm with -N and -k");
     const instance of = parse_instance(a.algorithm, a.N, a.k);
-    const auto& known = lab::space_algorithms();
-    if (std::find(known.begin(), known.end(), of.algorithm.id()) == known.end())
-      throw usage_error(
-          fmt::format("space knows bounds for {}, not for {}", fmt::join(known, ", "), of.algorithm.id()));
-    cells.push_back(lab::measure_space(of.algorithm.id(), of.N, of.k, limits));
+    if (!of.algorithm.base->bounded_variables)
+      throw usage_error(fmt::format("the variables of {} are unbounded: there is nothing to count", of.algorithm.id()));
+    const watched_program program(of, {of.algorithm.id(), of.N, of.k, 0, {}, false}, limits.seconds_max);
+    try {
+      cells.push_back(lab::measure_space(*program, of.algorithm, limits));
+      program.require_remembering();
+    } catch (const lab::text_error& e) {
+      throw usage_error(e.what());
+    }
     return cells;
   }
   if (!a.algorithm.empty() || !a.N.empty() || !a.k.empty()) throw usage_error("--all goes with no algorithm, -N or -k");
@@ -109,7 +114,8 @@ exit_code run(const command_options& a) {
 command add_space(CLI::App& tool) {
   auto it = std::make_shared<command_options>();
   CLI::App* o = tool.add_subcommand("space", "Count the values the shared memory takes");
-  o->add_option("ALGO", it->algorithm, "One of the systems of Fischer et al.");
+  o->add_option("ALGO", it->algorithm,
+                "The algorithm's id, or a FILE.hpp; bounds are known of\nthe systems of Fischer et al.");
   o->add_option("-N", it->N, "How many processes there are")->type_name("N");
   o->add_option("-k", it->k, "How many may be inside")->type_name("K");
   o->add_flag("--all", it->all, "Every system, k = 1 and 2, N up to 8: 65 counts");
@@ -119,6 +125,7 @@ command add_space(CLI::App& tool) {
   o->footer(
       "Examples:\n"
       "  kgate-lab space flbb79-tickets -N 5 -k 2\n"
+      "  kgate-lab space mine.hpp -N 3 -k 2\n"
       "  kgate-lab space --all\n");
   return {o, [it] { return run(*it); }};
 }

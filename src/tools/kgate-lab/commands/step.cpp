@@ -25,6 +25,7 @@
 #include "tools/kgate-lab/output/catalog_text.hpp"
 #include "tools/kgate-lab/output/output_file.hpp"
 #include "tools/kgate-lab/output/page_file.hpp"
+#include "tools/kgate-lab/output/provenance.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 #include "tools/kgate-lab/system_memory.hpp"
@@ -240,7 +241,7 @@ class session {
         space == std::string::npos ? broken_property() : parse_property(rest.substr(rest.find_last_of(' ') + 1));
     const lab::trace t = trace_of(name_, property, schedule(), crashed());
     output_file file("save", path);
-    file.write(lab::to_json(t, program_).dump(2) + "\n");
+    file.write(trace_json(t, program_, {}, std::nullopt).dump(2) + "\n");
     const std::string wrong = lab::validate(t, program_);
     print(fmt::format("{} is written; it {}\n", path,
                       wrong.empty() ? fmt::format("shows that {} is violated", property)

@@ -51,4 +51,10 @@ void add_provenance(nlohmann::json& result, const lab::run_limits& limits, seed_
   result["time_max"] = limits.seconds_max;
 }
 
+nlohmann::json trace_json(const lab::trace& t, lab::program& p, const lab::run_limits& limits, seed_used seed) {
+  nlohmann::json j = lab::to_json(t, p);
+  add_provenance(j, limits, seed);
+  return j;
+}
+
 }  // namespace kgate::tool

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "lab/checker/explore/explorer.hpp"
+#include "lab/checker/trace/trace.hpp"
 
 namespace kgate::tool {
 
@@ -26,6 +27,9 @@ std::string made_by_text(const lab::run_limits& limits, seed_used seed);
 
 /// Into a result: made_by, seed, threads, memory_max and time_max, 0 for no limit.
 void add_provenance(nlohmann::json& result, const lab::run_limits& limits, seed_used seed);
+
+/// A counterexample as it is written into a file, with where it comes from.
+nlohmann::json trace_json(const lab::trace& t, lab::program& p, const lab::run_limits& limits, seed_used seed);
 
 /// The commit the program was built from, or "unknown".
 std::string commit_text();

@@ -15,6 +15,7 @@
 #include <regex>
 
 #include "lab/checker/properties/property.hpp"
+#include "lab/models/arenas.hpp"
 #include "lab/models/models.hpp"
 #include "lab/models/text_plugin.hpp"
 #include "tools/kgate-lab/exit_code.hpp"
@@ -31,7 +32,8 @@ constexpr std::string_view names_suffix = "+names";
 
 /// What was loaded; stays until the tool ends, for rows are known by their address.
 struct loaded_text {
-  std::string id, paper, text;
+  std::string id, paper, text, class_name, more_promises;
+  bool with_names = false;
   catalog::row row;
 };
 std::map<std::string, std::unique_ptr<loaded_text>>& loaded_texts() {
@@ -92,26 +94,33 @@ std::string class_in(const text_name& name, const std::string& whole) {
                                 fmt::join(found, ", "), found.back()));
 }
 
-const lab::text_plugin& compile(const text_name& name, const std::string& class_name) {
+/// Compiles the file, with the headers and a function made of the algorithm on a machine behind it. The
+/// function calls the algorithm kgate_lab_chosen_text. What is found by the function's name.
+void* compile(const text_name& name, const std::string& class_name, const char* machine, const char* header,
+              const std::string& function, const char* function_name) {
   const fs::path file = fs::absolute(name.file);
-  const std::string chosen =
-      name.with_names
-          ? fmt::format("kgate::am97::names<kgate::lab::checker_machine, {}<kgate::lab::checker_machine>>", class_name)
-          : fmt::format("{}<kgate::lab::checker_machine>", class_name);
-  const loaded_unit unit = load_unit(fmt::format("#include \"{}\"\n#include \"kgate/algorithms/am97_names.hpp\"\n"
-                                                 "#include \"lab/models/text_plugin.hpp\"\n"
-                                                 "extern \"C\" const kgate::lab::text_plugin* kgate_lab_text() {{\n"
-                                                 "  using namespace kgate;\n"
-                                                 "  static const auto plugin = lab::make_text_plugin<{}>();\n"
-                                                 "  return &plugin;\n}}\n",
-                                                 file.string(), chosen),
-                                     {file.parent_path()});
+  // Qualified, so that what the file declares comes before what namespace kgate has of that name.
+  const std::string text = fmt::format("{}{}<{}>", class_name.starts_with("::") ? "" : "::", class_name, machine);
+  const std::string chosen = name.with_names ? fmt::format("::kgate::am97::names<{}, {}>", machine, text) : text;
+  const loaded_unit unit =
+      load_unit(fmt::format("#include \"{}\"\n#include \"kgate/algorithms/am97_names.hpp\"\n#include \"{}\"\n"
+                            "using namespace kgate;\nusing kgate_lab_chosen_text = {};\n{}\n",
+                            file.string(), header, chosen, function),
+                {file.parent_path()});
   if (unit.library == nullptr) {
     std::fputs(unit.made.said.c_str(), stderr);
     throw usage_error(fmt::format("{} does not compile ({} says why, above)", name.file, unit.made.compiler));
   }
-  const auto make = reinterpret_cast<const lab::text_plugin* (*)()>(dlsym(unit.library, "kgate_lab_text"));
-  return *make();
+  return dlsym(unit.library, function_name);
+}
+
+const lab::text_plugin& compile_for_checker(const text_name& name, const std::string& class_name) {
+  void* const found = compile(name, class_name, "::kgate::lab::checker_machine", "lab/models/text_plugin.hpp",
+                              "extern \"C\" const ::kgate::lab::text_plugin* kgate_lab_text() {\n"
+                              "  static const auto plugin = ::kgate::lab::make_text_plugin<kgate_lab_chosen_text>();\n"
+                              "  return &plugin;\n}",
+                              "kgate_lab_text");
+  return *reinterpret_cast<const lab::text_plugin* (*)()>(found)();
 }
 
 /// What could be kept or learnt outside the variables, and what of it no run could be seen to use, is refused.
@@ -127,10 +136,22 @@ std::vector<std::string_view> static_memory(const lab::text_plugin& plugin, cons
   return std::move(library.statics);
 }
 
-/// "k-exclusion, k-fcfs" as the catalogue keeps it.
-catalog::promises promises_in(std::string_view text, const std::string& file) {
+/// Why what the file promises could not be judged; empty if it can.
+std::string unjudgeable(std::string_view id, const lab::text_plugin& plugin, bool names) {
+  const lab::property* known = lab::find_property(id);
+  if (known == nullptr) return fmt::format("allowed are {}", fmt::join(lab::property_ids(), ", "));
+  if (id == "distinct-names" && !names) return "that needs 'int name' in Private";
+  if (id == "invariant" && !plugin.invariant) return "that needs broken_invariant(s) in the class";
+  if (known->needs == "atomic registers" && plugin.safe_registers) return "that needs atomic registers";
+  return "";
+}
+
+/// "k-exclusion, k-fcfs" as the catalogue keeps it; ids that it has no place for go to `more`.
+catalog::promises promises_in(const lab::text_plugin& plugin, bool with_names, const std::string& file,
+                              std::string& more) {
+  const bool names = plugin.names || with_names;
   catalog::promises p{.k_exclusion = false, .deadlock_free = false, .starvation_free = false, .bounded_exit = false};
-  const std::map<std::string_view, bool catalog::promises::*> known{
+  const std::map<std::string_view, bool catalog::promises::*> kept{
       {"k-exclusion", &catalog::promises::k_exclusion},
       {"deadlock-free", &catalog::promises::deadlock_free},
       {"starvation-free", &catalog::promises::starvation_free},
@@ -139,21 +160,21 @@ catalog::promises promises_in(std::string_view text, const std::string& file) {
       {"k-fcfs", &catalog::promises::k_fcfs},
       {"fife", &catalog::promises::fife},
       {"l-queuelike", &catalog::promises::l_queuelike}};
-  while (!text.empty()) {
+  for (std::string_view text = plugin.promises; !text.empty();) {
     const std::size_t end = std::min(text.find(','), text.size());
     std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     while (word.starts_with(' ')) word.remove_prefix(1);
     while (word.ends_with(' ')) word.remove_suffix(1);
-    if (word.empty()) continue;
-    const auto found = known.find(word);
-    if (found == known.end()) {
-      std::vector<std::string_view> allowed;
-      for (const auto& [id, member] : known) allowed.push_back(id);
-      throw usage_error(fmt::format("{} promises '{}'; allowed are {}", file, word, fmt::join(allowed, ", ")));
-    }
-    p.*found->second = true;
+    if (word.empty() || (word == "invariant" && with_names)) continue;  // it is of the text inside
+    if (const std::string why = unjudgeable(word, plugin, names); !why.empty())
+      throw usage_error(fmt::format("{} promises '{}'; {}", file, word, why));
+    if (const auto found = kept.find(word); found != kept.end())
+      p.*found->second = true;
+    else if ((more + " ").find(fmt::format(" {} ", word)) == std::string::npos)
+      more += fmt::format(" {}", word);
   }
+  p.more = more;
   return p;
 }
 
@@ -172,7 +193,9 @@ catalog::choice load_text_file(const std::string& id) {
     return {&found->second->row, name.with_names};
   auto loaded = std::make_unique<loaded_text>();
   loaded->text = read(name.file);
-  const lab::text_plugin& plugin = compile(name, class_in(name, loaded->text));
+  loaded->class_name = class_in(name, loaded->text);
+  loaded->with_names = name.with_names;
+  const lab::text_plugin& plugin = compile_for_checker(name, loaded->class_name);
   loaded->id = name.with_names ? id.substr(0, id.size() - names_suffix.size()) : id;
   loaded->paper = name.file;
   catalog::row& row = loaded->row;
@@ -180,7 +203,7 @@ catalog::choice load_text_file(const std::string& id) {
   row.title = plugin.title;
   row.paper = loaded->paper;
   row.figure = "your text";
-  row.promise = promises_in(plugin.promises, name.file);
+  row.promise = promises_in(plugin, name.with_names, name.file, loaded->more_promises);
   row.promise.names = row.promise.names || (plugin.names && !name.with_names);
   row.symmetric = plugin.symmetric ? catalog::symmetry::full : catalog::symmetry::none;
   row.bounded_variables = !plugin.unbounded_variables;
@@ -194,10 +217,30 @@ catalog::choice load_text_file(const std::string& id) {
   return {&loaded_texts().emplace(id, std::move(loaded)).first->second->row, name.with_names};
 }
 
-std::string_view text_of(const catalog::row& row) {
+void load_scheduled_text(const std::string& id) {
+  const catalog::choice chosen = load_text_file(id);
+  using maker = lab::schedules::any_arena* (*)(int, int, const lab::cost_model*);
+  const auto make = reinterpret_cast<maker>(
+      compile(parse_name(id), std::string(source_of(*chosen.base)->class_name), "::kgate::lab::schedules::machine",
+              "lab/schedules/machine.hpp",
+              "extern \"C\" ::kgate::lab::schedules::any_arena* kgate_lab_arena(int N, int k, const "
+              "::kgate::lab::cost_model* cost) {\n"
+              "  return new ::kgate::lab::schedules::arena<kgate_lab_chosen_text>(N, k, *cost);\n}",
+              "kgate_lab_arena"));
+  lab::add_arena(*chosen.base, [make](int N, int k, const lab::cost_model& cost) {
+    return std::unique_ptr<lab::schedules::any_arena>(make(N, k, &cost));
+  });
+}
+
+std::optional<text_source> source_of(const catalog::row& row) {
   for (const auto& [id, loaded] : loaded_texts())
-    if (&loaded->row == &row) return loaded->text;
-  return {};
+    if (&loaded->row == &row) return text_source{loaded->paper, loaded->class_name, loaded->text, loaded->with_names};
+  return std::nullopt;
+}
+
+std::string_view text_of(const catalog::row& row) {
+  const auto source = source_of(row);
+  return source ? source->text : std::string_view();
 }
 
 }  // namespace kgate::tool

@@ -12,6 +12,8 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <deque>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <regex>
@@ -30,6 +32,7 @@
 #include "tools/kgate-lab/embedded_sources.hpp"
 #include "tools/kgate-lab/exit_code.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
+#include "tools/kgate-lab/own_text/text_file.hpp"
 #include "tools/kgate-lab/own_text/unit.hpp"
 #include "tools/kgate-lab/supervisor.hpp"
 #include "tools/kgate-lab/text_mutants/text_mutations.hpp"
@@ -46,6 +49,12 @@ std::string_view header_text(std::string_view name) {
   throw std::logic_error(fmt::format("no text {}", name));
 }
 
+/// The text that is changed.
+std::string_view changed_text(const text_target& of) {
+  if (is_text_file(of.id)) return text_of(*parse_algorithm(std::string(of.id)).base);
+  return header_text(of.header);
+}
+
 /// The row's headers from the one that is changed to those made of it, in the order in which they can be compiled.
 std::vector<std::string_view> pasted_headers(const text_target& of) {
   const auto& headers = parse_algorithm(std::string(of.id)).base->headers;
@@ -58,9 +67,11 @@ std::vector<std::string_view> pasted_headers(const text_target& of) {
   return {of.header};  // around the row, as names are
 }
 
-/// "kgate::am97"
+/// "kgate::am97"; empty if the text has none such.
 std::string namespace_of(std::string_view text) {
-  const std::size_t at = text.find("\nnamespace kgate") + 11;
+  std::size_t at = text.find("\nnamespace kgate");
+  if (at == std::string_view::npos) return "";
+  at += 11;
   return std::string(text.substr(at, text.find(' ', at) - at));
 }
 
@@ -69,26 +80,37 @@ std::string in_namespace(std::string_view text, const std::string& inner) {
   static const std::regex directives("(^|\n)#(pragma once|include [^\n]*)");
   std::string plain = std::regex_replace(std::string(text), directives, "$1");
   const std::string outer = namespace_of(text);
+  if (outer.empty()) return fmt::format("namespace {} {{\n{}\n}}\n", inner, plain);
   const std::string opening = "\nnamespace " + outer + " {";
   for (std::size_t at = 0; (at = plain.find(opening, at)) != std::string::npos; at += opening.size())
     plain.replace(at, opening.size(), "\nnamespace " + outer + "::" + inner + " {");
   return plain;
 }
 
+std::string includes_of(std::string_view text) {
+  static const std::regex directive("(^|\n)(#include [^\n]*)");
+  const std::string whole(text);
+  std::string all;
+  for (std::sregex_iterator it(whole.begin(), whole.end(), directive), last; it != last; ++it)
+    all += (*it)[2].str() + "\n";
+  return all;
+}
+
 std::string unit_of(const text_target& of, const std::vector<const text_mutant*>& mutants) {
   std::string unit = "#include \"kgate/algorithms/am97_names.hpp\"\n";
   for (const std::string_view header : parse_algorithm(std::string(of.id)).base->headers)
     if (!header.empty()) unit += fmt::format("#include \"kgate/algorithms/{}\"\n", header);
+  if (is_text_file(of.id)) unit += includes_of(changed_text(of));
   unit += "#include \"lab/models/text_plugin.hpp\"\n";
-  const std::string outer = namespace_of(header_text(of.header));
+  const std::string name = namespace_of(changed_text(of)), outer = name.empty() ? "" : "::" + name;
   std::string list;
   for (std::size_t i = 0; i < mutants.size(); ++i) {
     const std::string inner = fmt::format("mutant_{}", i);
     unit += fmt::format("#line 1 \"{}\"\n", inner);
     for (const std::string_view header : pasted_headers(of))
       unit += in_namespace(header == of.header ? std::string_view(mutants[i]->text) : header_text(header), inner);
-    unit += fmt::format("namespace {}::{} {{\ntemplate <class M>\nusing chosen_text = {};\n}}\n", outer, inner,
-                        of.algorithm);
+    unit += fmt::format("namespace {}{}{} {{\ntemplate <class M>\nusing chosen_text = {};\n}}\n", name,
+                        name.empty() ? "" : "::", inner, of.algorithm);
     list += fmt::format("#line 1 \"{1}\"\n      make_text_plugin<{0}::{1}::chosen_text<checker_machine>>(),\n", outer,
                         inner);
   }
@@ -117,7 +139,9 @@ std::set<std::size_t> named_in(const std::string& said) {
 /// Compiles the mutants; those that do not compile are taken out.
 const lab::text_plugin* compile(const text_target& of, std::vector<const text_mutant*>& mutants) {
   while (!mutants.empty()) {
-    const loaded_unit unit = load_unit(unit_of(of, mutants));
+    std::vector<std::filesystem::path> folders;
+    if (is_text_file(of.id)) folders.push_back(std::filesystem::absolute(of.header).parent_path());
+    const loaded_unit unit = load_unit(unit_of(of, mutants), folders);
     if (unit.library != nullptr)
       return reinterpret_cast<const lab::text_plugin* (*)()>(dlsym(unit.library, "kgate_lab_texts"))();
     const std::set<std::size_t> wrong = named_in(unit.made.said);
@@ -189,6 +213,7 @@ judgement judge_here(const text_mutant& m, const text_size& of, const lab::text_
     options.monitor = std::move(monitor);
     lab::program p(plugin.make(of.N, of.k, safe ? lab::safe_registers(of.N, of.passages) : lab::register_kind{}), of.N,
                    of.k, options);
+    if (is_text_file(m.of->id) && p.has_invariant()) request.properties.emplace_back("invariant");
     if (of.walks > 0) return judge_by_walks(of, row, p, request);
     const lab::check_result r = lab::check(p, request);
     judgement all{fate::survived, ""};
@@ -292,8 +317,21 @@ std::pair<std::size_t, std::size_t> extent(std::string_view text, std::string_vi
 
 }  // namespace
 
+text_target target_in_file(const catalog::choice& algorithm, const text_size& size) {
+  static std::deque<std::string> kept;
+  const text_source source = *source_of(*algorithm.base);
+  std::string name(source.class_name);
+  if (const std::string prefix = namespace_of(source.text) + "::"; name.starts_with(prefix))
+    name.erase(0, prefix.size());
+  const std::string text = name + "<M>";
+  const std::string_view id = kept.emplace_back(algorithm.id());
+  const std::string_view chosen =
+      kept.emplace_back(source.with_names ? fmt::format("::kgate::am97::names<M, {}>", text) : text);
+  return {id, source.file, "", chosen, {size}};
+}
+
 std::vector<text_mutant> mutants_of(const text_target& of) {
-  const std::string_view text = header_text(of.header);
+  const std::string_view text = changed_text(of);
   const auto [begin, end] = extent(text, of.part);
   std::vector<text_mutant> all;
   for (text_mutation& m : text_mutations(text)) {
@@ -308,7 +346,7 @@ std::vector<text_mutant> mutants_of(const text_target& of) {
 void judge(std::vector<text_mutant>& mutants, const text_limits& limits) {
   if (mutants.empty()) return;
   const text_target& of = *mutants.front().of;
-  const text_mutant unchanged{&of, "", "", std::string(header_text(of.header)), fate::undecided, "", {}, 0};
+  const text_mutant unchanged{&of, "", "", std::string(changed_text(of)), fate::undecided, "", {}, 0};
   std::vector<text_mutant> judged;
   for (std::size_t from = 0; from < mutants.size(); from += batch) {
     std::vector<const text_mutant*> some{&unchanged};

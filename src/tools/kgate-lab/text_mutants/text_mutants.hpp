@@ -28,6 +28,9 @@ struct text_target {
   std::vector<text_size> sizes;  ///< one after another, until it is noticed
 };
 const std::vector<text_target>& text_targets();
+/// The text of a row that was loaded from a file, judged at one size by what it promises and its invariant. What it
+/// refers to stays until the tool ends.
+text_target target_in_file(const catalog::choice& algorithm, const text_size& size);
 
 enum class fate { killed, survived, undecided };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/kgate-lab/text_mutants/text_mutations.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <regex>
@@ -36,7 +37,7 @@ std::vector<source_line> lines_of(std::string_view text) {
 bool is_left_alone(const std::string& code) {
   static const std::regex pattern(
       R"re(^\s*(#|namespace|using|static_assert|template|requires|KGATE_|class |struct |public:|private:|\}|\[\[))re"
-      R"re(|to_string\(|live\(|frame\(|pause\(|doorway_end\()re");
+      R"re(|to_string\(|live\(|has_invariant\(|frame\(|pause\(|doorway_end\()re");
   return trimmed(code).empty() || std::regex_search(code, pattern);
 }
 
@@ -53,10 +54,26 @@ class mutator {
   explicit mutator(std::string_view text) : lines_(lines_of(text)) {}
 
   std::vector<text_mutation> run() {
-    bool inside = false;  // the namespace: above it are comments and includes
-    for (std::size_t i = 0; i < lines_.size(); ++i) {
-      inside = inside || lines_[i].code.rfind("namespace kgate", 0) == 0;
-      if (!inside || is_left_alone(lines_[i].code)) continue;
+    const auto begins = [&](const char* word) {
+      return std::find_if(lines_.begin(), lines_.end(),
+                          [&](const source_line& line) { return line.code.rfind(word, 0) == 0; }) -
+             lines_.begin();
+    };
+    // Above the namespace, or the first template of a text without one, are comments and includes.
+    std::ptrdiff_t first = begins("namespace kgate");
+    if (first == std::ssize(lines_)) first = begins("template");
+    std::string invariant;  // the line that ends it, while one is passed
+    for (auto i = static_cast<std::size_t>(first); i < lines_.size(); ++i) {
+      const std::string& code = lines_[i].code;
+      if (!invariant.empty()) {
+        if (code.rfind(invariant, 0) == 0) invariant.clear();
+        continue;
+      }
+      if (code.find(" broken_invariant(") != std::string::npos) {
+        if (trimmed(code).back() != '}') invariant = std::string(code.find_first_not_of(' '), ' ') + "}";
+        continue;
+      }
+      if (is_left_alone(code)) continue;
       statements(i);
       replacements(i);
       conditions(i);
