@@ -46,6 +46,35 @@ class List(LabTest):
 
 
 class Explain(LabTest):
+    def test_pseudo_shows_the_labelled_statements_only(self):
+        """Without what only the machine needs: labels in brackets, frames, live, includes."""
+        self.assertEqual(self.lab(HOLDS, "explain", "am97-chain-cc", "--pseudo"), """kgate/algorithms/am97_figure3.hpp
+acquire
+  2: if (X.fetch_add(-1) == 0)
+  3:   Q.write(p.id())
+  4:   if (X.read() < 0)
+  5:     Q.await([&](process_id q) { return q != p.id(); })
+release
+  7: X.fetch_add(1)
+  8: Q.write(p.id())
+""")
+        self.assertEqual(self.lab(HOLDS, "explain", "mcs", "--pseudo"), """kgate/algorithms/mcs_lock.hpp
+acquire
+  1: next[p.id()].write(nobody)
+  2: const process_id predecessor = tail.exchange(p.id())
+  3:   locked[p.id()].write(true)
+  4:   next[predecessor].write(p.id())
+  5:   locked[p.id()].await([](bool waits) { return !waits; })
+release
+  6: process_id successor = next[p.id()].read()
+  7:   if (tail.compare_and_swap(p.id(), nobody)) return
+  8:   successor = next[p.id()].await_value([](process_id q) { return q != nobody; })
+  9: locked[successor].write(false)
+""")
+        statements = self.lab_json(HOLDS, "explain", "mcs", "--pseudo")["statements"]
+        self.assertEqual([one["label"] for one in statements], list("123456789"))
+        self.assertEqual(set(statements[0]), {"file", "function", "label", "line", "text"})
+
     def test_every_algorithm(self):
         for row in self.lab_json(HOLDS, "list"):
             for algorithm in (row["id"], row["id"] + "+names"):

@@ -51,6 +51,7 @@ class Search(LabTest):
             (("danek10-fife", "-N", 3, "-k", 2, "--passages-each", 1, "--property", "enabled-in-order"), "enabled-in-order"),
             (("am97-chain-cc", "-N", 8, "-k", 3, "--property", "local-waiting"), "local-waiting"),
             (("fa-semaphore", "-N", 6, "-k", 2, "--property", "fifo"), "fifo"),
+            (("fa-semaphore", "-N", 6, "-k", 2, "--property", "bounded-overtaking:3"), "bounded-overtaking:3"),
         ):
             with self.subTest(arguments):
                 found = self.search(VIOLATED, *arguments)
@@ -80,6 +81,25 @@ class Search(LabTest):
         self.assertEqual(first["trace"], again["trace"])
         self.assertNotEqual((first["walks"], first["trace"]["schedule"]), (other["walks"], other["trace"]["schedule"]))
 
+    def test_what_is_found_is_cut_down(self):
+        """Without any one of its steps the run shows nothing, and one step more than it needs would be noticed."""
+        found = self.search(VIOLATED, "am97-chain-cc", "-N", 6, "-k", 2, "--mutate", "drop:2", "--property", "k-exclusion", "--trace", "found.json")
+        trace = json.loads((self.folder / "found.json").read_text())
+        schedule = trace["schedule"]
+        self.assertEqual(schedule, found["trace"]["schedule"])
+
+        def reducible(steps):
+            for i in range(len(steps)):
+                (self.folder / "less.json").write_text(json.dumps({**trace, "schedule": steps[:i] + steps[i + 1:]}))
+                if self.run_lab("replay", "less.json").returncode == VIOLATED:
+                    return True
+            return False
+        self.assertFalse(reducible(schedule))
+        idle = next(p for p in range(6) if p not in schedule)
+        self.assertTrue(reducible([idle] + schedule))
+        infinite = self.search(VIOLATED, "am97-chain-cc", "-N", 6, "-k", 2, "--mutate", "drop:8", "--property", "starvation-free")["trace"]
+        self.assertLess(len(infinite["schedule"]), 40)  # the random runs are hundreds of steps long
+
     def test_nothing_found_is_undecided(self):
         result = self.search(UNDECIDED, "kgate", "-N", 8, "-k", 3, "--walks", 300)
         self.assertEqual((result["verdict"], result["walks"]), ("undecided", 300))
@@ -87,6 +107,7 @@ class Search(LabTest):
         self.assertEqual(set(result["made_by"]), {"program", "version", "commit", "machine"})
         for right in (("flbb79-tickets", "l-queuelike"), ("flbb79-tickets", "kl-deadlock-free"), ("am97-chain-dsm", "local-waiting"), ("afek94-fife", "enabled-in-order")):
             self.lab(UNDECIDED, "search", right[0], "-N", 3, "-k", 2, "--property", right[1], "--walks", 200, "--passages-each", 2)
+        self.lab(UNDECIDED, "search", "flbb79-tickets", "-N", 3, "-k", 1, "--property", "bounded-overtaking:0", "--walks", 200)
         self.assertIn("excludes none", self.lab(UNDECIDED, "search", "danek10-nonatomic", "-N", 3, "-k", 2, "--walks", 50))
 
     def test_the_trace_is_written(self):
