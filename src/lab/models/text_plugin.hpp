@@ -43,17 +43,18 @@ constexpr void require_algorithm() {
       "the class needs void release(typename M::Process& p, Private& mine)");
 }
 
-template <class Text>
+/// What `Said`, the text itself, says of it, if Text is figure 1 of Anderson & Moir around it.
+template <class Text, class Said = Text>
 text_plugin make_text_plugin() {
   require_algorithm<Text>();
   text_plugin plugin;
-  if constexpr (requires { Text::title; }) plugin.title = Text::title;
-  if constexpr (requires { Text::promises; }) plugin.promises = Text::promises;
-  if constexpr (requires { Text::symmetric; }) plugin.symmetric = Text::symmetric;
-  if constexpr (requires { Text::unbounded_variables; }) plugin.unbounded_variables = Text::unbounded_variables;
-  if constexpr (requires { Text::safe_registers; }) plugin.safe_registers = Text::safe_registers;
+  if constexpr (requires { Said::title; }) plugin.title = Said::title;
+  if constexpr (requires { Said::promises; }) plugin.promises = Said::promises;
+  if constexpr (requires { Said::symmetric; }) plugin.symmetric = Said::symmetric;
+  if constexpr (requires { Said::unbounded_variables; }) plugin.unbounded_variables = Said::unbounded_variables;
+  if constexpr (requires { Said::safe_registers; }) plugin.safe_registers = Said::safe_registers;
   plugin.names = requires(typename Text::Private mine) { mine.name; };
-  plugin.invariant = requires(const Text& text, const invariant_state& state) {
+  plugin.invariant = requires(const Said& text, const invariant_state& state) {
     std::string(text.broken_invariant(state));
   };
   plugin.make = [](int N, int k, register_kind registers) { return make_model<Text>(N, k, registers); };

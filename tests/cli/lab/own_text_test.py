@@ -263,21 +263,27 @@ class OwnText(LabTest):
         flags = ["-std=c++20", f"-I{lab.SOURCE / 'include'}", f"-I{lab.SOURCE / 'src'}", "-x", "c++", "-"]
         def preprocessed(*how):
             return subprocess.run(["c++", "-E", *how, *flags], input=source, capture_output=True, text=True, check=True).stdout
-        text = re.sub(r"(?m)^#.*$", "", preprocessed("-P"))
         names = set(re.findall(r"(?m)^#define ([A-Za-z]\w*)", preprocessed("-dM")))
+        c_part, of_c = [], False
+        for line in preprocessed().splitlines():
+            if line.startswith("# "):
+                of_c = "/include/" in line and "c++" not in line and str(lab.SOURCE) not in line
+            elif of_c:
+                c_part.append(line)
+        text = "\n".join(c_part)
         names |= set(re.findall(r"(?m)^\s*extern [^;{]*?\b([a-z]\w*) \(", text))
-        c_part = text.split("namespace kgate")[0]
-        names |= {name for name in re.findall(r"\b(?:struct|union|enum) ([a-z]\w*)\s*\{", c_part) if f"class {name}" not in c_part}
+        names |= set(re.findall(r"(?m)^\s*(?:struct|union|enum) ([a-z]\w*)\s*$", text))
         accepted = []
         for name in sorted(name for name in names if "__" not in name):
             done = self.run_lab("new", f"{name}.hpp", "--class", name)
             if done.returncode != USAGE:
                 accepted.append(name)
         self.assertGreater(len(names), 300)
-        self.assertEqual(accepted, [])
+        self.assertEqual(" ".join(accepted), "")
 
     def test_every_property_can_be_promised(self):
-        ids = [row.split("`")[1] for row in (lab.SOURCE / "docs/properties.md").read_text().splitlines() if row.startswith("| `")]
+        page = (lab.SOURCE / "docs/properties.md").read_text().split("\n## ")[0]
+        ids = [row.split("`")[1] for row in page.splitlines() if row.startswith("| `")]
         self.assertIn("local-waiting", ids)
         promises = '"k-exclusion, deadlock-free, bounded-exit"'
         possible = [one for one in ids if one != "distinct-names"]

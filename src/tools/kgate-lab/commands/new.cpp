@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <regex>
 #include <string_view>
 #include <utility>
 
@@ -48,11 +49,19 @@ constexpr std::string_view keywords[] = {
 constexpr std::string_view names_of_the_text[] = {"Process", "Private", "State", "promises",         "symmetric",
                                                   "acquire", "release", "k_",    "broken_invariant", "free_"};
 
-/// Of standard headers, at global scope: what is neither a function nor ends in _t.
+/// Of standard headers, at global scope: what is neither a function of the program's nor ends in _t.
 constexpr std::string_view names_of_headers[] = {
-    "std",     "kgate",   "main",        "abi",          "errno", "assert",      "tm",    "timespec",
-    "timeval", "lconv",   "timezone",    "itimerspec",   "timex", "sched_param", "iovec", "sigaction",
-    "option",  "obstack", "random_data", "drand48_data", "div",   "linux",       "unix"};
+    "std",         "kgate",          "main",          "abi",          "errno",      "assert",
+    "tm",          "timespec",       "timeval",       "lconv",        "itimerspec", "timex",
+    "sched_param", "sched_priority", "random_data",   "drand48_data", "alloca",     "offsetof",
+    "strdupa",     "strndupa",       "timeradd",      "timerclear",   "timercmp",   "timerisset",
+    "timersub",    "atexit",         "at_quick_exit", "crypt",        "linux",      "unix"};
+
+/// "SYS_read", "pthread_yield", "htobe16": families of macros and functions.
+bool is_of_a_family(const std::string& name) {
+  static const std::regex families("[A-Z]+_.*|pthread_.*|[bl]e[0-9]+toh|hto[bl]e[0-9]+|.*_t");
+  return std::regex_match(name, families);
+}
 
 /// Why C++ does not allow a class of the text to start from to bear this name; empty if it does.
 std::string refusal(const std::string& name) {
@@ -65,7 +74,7 @@ std::string refusal(const std::string& name) {
     return "has capitals only, as macros and the machine M do";
   if (among(names_of_the_text)) return "means something else in the text";
   // A class template may not share its name with a function: all those of the C library are in this program.
-  if (among(names_of_headers) || name.ends_with("_t") || dlsym(RTLD_DEFAULT, name.c_str()) != nullptr)
+  if (among(names_of_headers) || is_of_a_family(name) || dlsym(RTLD_DEFAULT, name.c_str()) != nullptr)
     return "is declared by standard headers";
   return "";
 }

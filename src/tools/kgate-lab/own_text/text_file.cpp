@@ -102,11 +102,11 @@ void* compile(const text_name& name, const std::string& class_name, const char* 
   // Qualified, so that what the file declares comes before what namespace kgate has of that name.
   const std::string text = fmt::format("{}{}<{}>", class_name.starts_with("::") ? "" : "::", class_name, machine);
   const std::string chosen = name.with_names ? fmt::format("::kgate::am97::names<{}, {}>", machine, text) : text;
-  const loaded_unit unit =
-      load_unit(fmt::format("#include \"{}\"\n#include \"kgate/algorithms/am97_names.hpp\"\n#include \"{}\"\n"
-                            "using namespace kgate;\nusing kgate_lab_chosen_text = {};\n{}\n",
-                            file.string(), header, chosen, function),
-                {file.parent_path()});
+  const loaded_unit unit = load_unit(
+      fmt::format("#include \"{}\"\n#include \"kgate/algorithms/am97_names.hpp\"\n#include \"{}\"\n"
+                  "using namespace kgate;\nusing kgate_lab_text_inside = {};\nusing kgate_lab_chosen_text = {};\n{}\n",
+                  file.string(), header, text, chosen, function),
+      {file.parent_path()});
   if (unit.library == nullptr) {
     std::fputs(unit.made.said.c_str(), stderr);
     throw usage_error(fmt::format("{} does not compile ({} says why, above)", name.file, unit.made.compiler));
@@ -115,11 +115,12 @@ void* compile(const text_name& name, const std::string& class_name, const char* 
 }
 
 const lab::text_plugin& compile_for_checker(const text_name& name, const std::string& class_name) {
-  void* const found = compile(name, class_name, "::kgate::lab::checker_machine", "lab/models/text_plugin.hpp",
-                              "extern \"C\" const ::kgate::lab::text_plugin* kgate_lab_text() {\n"
-                              "  static const auto plugin = ::kgate::lab::make_text_plugin<kgate_lab_chosen_text>();\n"
-                              "  return &plugin;\n}",
-                              "kgate_lab_text");
+  void* const found = compile(
+      name, class_name, "::kgate::lab::checker_machine", "lab/models/text_plugin.hpp",
+      "extern \"C\" const ::kgate::lab::text_plugin* kgate_lab_text() {\n"
+      "  static const auto plugin = ::kgate::lab::make_text_plugin<kgate_lab_chosen_text, kgate_lab_text_inside>();\n"
+      "  return &plugin;\n}",
+      "kgate_lab_text");
   return *reinterpret_cast<const lab::text_plugin* (*)()>(found)();
 }
 
