@@ -51,11 +51,12 @@ constexpr std::string_view names_of_the_text[] = {"Process", "Private", "State",
 
 /// Of standard headers, at global scope: what is neither a function of the program's nor ends in _t.
 constexpr std::string_view names_of_headers[] = {
-    "std",         "kgate",          "main",          "abi",          "errno",      "assert",
-    "tm",          "timespec",       "timeval",       "lconv",        "itimerspec", "timex",
-    "sched_param", "sched_priority", "random_data",   "drand48_data", "alloca",     "offsetof",
-    "strdupa",     "strndupa",       "timeradd",      "timerclear",   "timercmp",   "timerisset",
-    "timersub",    "atexit",         "at_quick_exit", "crypt",        "linux",      "unix"};
+    "std",        "kgate",       "main",           "abi",           "errno",        "assert",
+    "tm",         "timespec",    "timeval",        "lconv",         "itimerspec",   "itimerval",
+    "timex",      "sched_param", "sched_priority", "random_data",   "drand48_data", "alloca",
+    "offsetof",   "strdupa",     "strndupa",       "timeradd",      "timerclear",   "timercmp",
+    "timerisset", "timersub",    "atexit",         "at_quick_exit", "crypt",        "linux",
+    "unix"};
 
 /// "SYS_read", "pthread_yield", "htobe16": families of macros and functions.
 bool is_of_a_family(const std::string& name) {
