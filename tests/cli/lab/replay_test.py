@@ -31,6 +31,14 @@ class Replay(LabTest):
                                "starvation-free", "--victim", 0, "--loop", 1, "--schedule", "0,1x3")
         self.assertIn("unfair", result["why"])
 
+    def test_a_loop_shows_nothing_of_states(self):
+        """A run in which one starves, and never two are inside."""
+        run = ("replay", "--algorithm", "fa-semaphore", "-N", 2, "-k", 1, "--victim", 0, "--loop", 1, "--schedule", "0,1x2,0x2,1,0")
+        self.lab(VIOLATED, *run, "--property", "starvation-free")
+        for name in ("k-exclusion", "distinct-names", "invariant", "local-waiting", "l-full"):
+            text = self.lab(UNDECIDED, *run, "--property", name)
+            self.assertIn(f"{name} is judged at the end of a finite run", text)
+
     def test_empty_schedule(self):
         result = self.lab_json(UNDECIDED, *CHAIN, "--property", "deadlock-free", "--schedule", "")
         self.assertEqual(result["steps"], [])

@@ -15,6 +15,13 @@ enum class refutation {
   infinite,  ///< a run without end: a limit on passages leaves out the runs that would refute it
 };
 
+/// The kind of run that shows a violation, as a trace has it.
+enum class shown_by {
+  finite,   ///< its last step or the state it ends in
+  endless,  ///< what repeats for ever
+  either,   ///< what repeats for ever, or an end at which nobody that ought to move can
+};
+
 struct property {
   std::string_view id;
   std::string_view says;     ///< of all runs of the algorithm
@@ -22,6 +29,7 @@ struct property {
   std::string_view needs{};  ///< of the algorithm's text, empty if nothing
   std::string_view decided;  ///< how
   refutation refuted_by = refutation::finite;
+  shown_by evidence = shown_by::finite;
   bool by_symmetry = false;  ///< can be decided on states reduced by symmetry
   bool progress = false;     ///< promised for a number of crashes
   bool basic = false;        ///< judged if nothing else is asked for

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "lab/checker/properties/formula.hpp"
+#include "lab/checker/properties/property.hpp"
 #include "lab/checker/trace/able.hpp"
 #include "lab/checker/trace/fairness_trace.hpp"
 #include "lab/checker/trace/formula_trace.hpp"
@@ -184,12 +185,26 @@ std::string judge_loop(const trace& t, walker& w, int N) {
   for (int p = 0; p < N; ++p)
     if (!settled[p]) return fmt::format("the loop is unfair: process {} could always move and never does", p);
   if (!entry_all_along) return "no process stays in its entry all along the loop";
+  if (t.property == "starvation-free" && t.victim < 0) return "a violation of starvation-free needs a victim";
+  if (is_crashed(t, t.victim) && !is_endless_waiting(t)) return fmt::format("process {} has crashed", t.victim);
   if (t.property == "deadlock-free" && entered) return "somebody enters in the loop";
   if (t.property == "kl-deadlock-free") return changed ? "somebody changes its region in the loop" : judge_permits(w);
   if (is_endless_waiting(t)) {
     if (t.victim < 0 || !entered) return "nobody gets inside in the loop while one waits";
     if (enabled_somewhere) return fmt::format("process {} may be enabled in the loop", t.victim);
   }
+  return "";
+}
+
+/// What a run of this form cannot show, in a sentence; empty if it may.
+std::string wrong_evidence(const trace& t) {
+  const property* judged = find_property(t.property);
+  if (judged == nullptr) return "";  // formulas, and bounded-waiting:B
+  const bool repeats = t.loop >= 0 && t.loop < static_cast<int>(t.schedule.size());
+  if (repeats && judged->evidence == shown_by::finite)
+    return fmt::format("{} is judged at the end of a finite run, and here steps repeat for ever", t.property);
+  if (!repeats && judged->evidence == shown_by::endless)
+    return fmt::format("{} is judged by what repeats for ever, and this run ends", t.property);
   return "";
 }
 
@@ -373,6 +388,7 @@ std::string validate(const trace& t, program& p) {
   for (std::size_t i = 0; i < t.schedule.size(); ++i)
     if (t.schedule[i] < 0 || scheduled_process(t.schedule[i]) >= N)
       return fmt::format("step {}: process {} does not exist: N = {}", i + 1, scheduled_process(t.schedule[i]), N);
+  if (std::string wrong = wrong_evidence(t); !wrong.empty()) return wrong;
   if (is_fairness(t.property)) return judge_fairness(t, p);
   if (t.victim >= 0 && (t.property == "fifo" || t.property == "fifo-enabling" || t.property == "l-queuelike"))
     return judge_arrival(t, p);
