@@ -10,6 +10,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "checker/toy_algorithms.hpp"
 #include "kgate/detail/fixed_array.hpp"
@@ -46,6 +47,25 @@ struct one_word {
   explicit one_word(M::Memory& memory) : X(memory, {.name = "X"}, 0) {}
   M::Var<int> X;
 };
+
+/// Reads and writes, and breaks no rule.
+struct plain : one_word {
+  plain(M::Memory& memory, int, int) : one_word(memory) {}
+  void acquire(Process& p, Private&) {
+    const int seen = X.read(p["2"]);
+    X.write(p["1"], seen);
+  }
+  void release(Process& p, Private&) { X.write(p["3"], 0); }
+};
+/// The audit runs texts on what their automata observed, perhaps elsewhere.
+TEST(TextRules, WhatAVariableNeverHeldEndsTheRun) {
+  program p(make_model<plain>(2, 2), 2, 2, {});
+  std::vector<M::made> made;
+  const program::outcome after = p.run(0, {code{1} << 20}, &made);
+  EXPECT_TRUE(after.last.blocked);
+  EXPECT_EQ(after.label, "2");
+  EXPECT_TRUE(made.empty());
+}
 
 /// Keeps what it read in a member of the class, where the next process overwrites it.
 struct private_in_a_member : one_word {

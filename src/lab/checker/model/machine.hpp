@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -268,6 +269,8 @@ struct checker_machine {
 
     struct stopped_here {};
     struct blocked_here {};
+    /// A history from another text or automaton: the variable never took that value.
+    struct not_observable {};
     const pending& next() const { return next_; }
     const effect& last_effect() const { return effect_; }
 
@@ -433,7 +436,11 @@ struct checker_machine {
         if (until(decode(seen)) != is) p.impure("predicate");
       return is;
     }
-    T decode(code seen) const { return from_bytes<T>(memory_.at(index_).values.bytes(value_seen(seen))); }
+    T decode(code seen) const {
+      const value_table& values = memory_.at(index_).values;
+      if (value_seen(seen) >= values.size()) throw Process::not_observable{};
+      return from_bytes<T>(values.bytes(value_seen(seen)));
+    }
     static T forced(const mutation& m) {
       if constexpr (std::is_integral_v<T>) {
         return static_cast<T>(m.value);
@@ -550,16 +557,21 @@ class state_view {
 /// variables.
 class invariant_state {
  public:
-  invariant_state(const state_view& s, int N) : state_(s), N_(N) {}
+  /// The labels that are named are noted in `named`: one that the text does not have is never true.
+  invariant_state(const state_view& s, int N, std::set<std::string, std::less<>>* named)
+      : state_(s), N_(N), named_(named) {}
 
   template <class T>
   T value(const checker_machine::Var<T>& v) const {
     return from_bytes<T>(state_.value(v.index()));
   }
   int processes() const { return N_; }
-  region where(int p) const { return state_.where(p); }
+  region where(int p) const { return state_.where(existing(p)); }
   /// Whether the next access of p has this label.
-  bool at(int p, std::string_view label) const { return state_.label(p) == label; }
+  bool at(int p, std::string_view label) const {
+    if (!named_->contains(label)) named_->emplace(label);
+    return state_.label(existing(p)) == label;
+  }
   int count(region r) const {
     int all = 0;
     for (int p = 0; p < N_; ++p) all += where(p) == r ? 1 : 0;
@@ -567,8 +579,16 @@ class invariant_state {
   }
 
  private:
+  int existing(int p) const {
+    if (p < 0 || p >= N_)
+      throw text_error("the invariant asks about process " + std::to_string(p) + ": they are numbered from 0 to " +
+                       std::to_string(N_ - 1));
+    return p;
+  }
+
   const state_view& state_;
   int N_;
+  std::set<std::string, std::less<>>* named_;
 };
 
 /// An algorithm on the checker's machine for some N and k: its variables and one passage of any process through it.
@@ -583,6 +603,8 @@ struct model {
   std::optional<mortality> deaths;
   /// What must be true in every state: empty, or what is wrong. Called by several threads at once.
   std::function<std::string(const state_view&)> invariant;
+  /// The labels that the invariant has named.
+  std::set<std::string, std::less<>> labels_named;
 };
 
 /// One passage of p through `algorithm`, as the checker sees it.
@@ -616,8 +638,8 @@ std::unique_ptr<model> make_model(int N, int k, register_kind registers = {}) {
   if constexpr (requires(const Algorithm& a) { bool(a.has_invariant()); }) has_invariant = algorithm->has_invariant();
   if constexpr (requires(const Algorithm& a, const invariant_state& s) { std::string(a.broken_invariant(s)); })
     if (has_invariant)
-      m->invariant = [a = algorithm.get(), N](const state_view& s) {
-        return std::string(a->broken_invariant(invariant_state(s, N)));
+      m->invariant = [a = algorithm.get(), N, named = &m->labels_named](const state_view& s) {
+        return std::string(a->broken_invariant(invariant_state(s, N, named)));
       };
   return m;
 }

@@ -66,6 +66,8 @@ std::string program::broken_invariant(const state_view& s) const {
     broken = model_->invariant(s);
   } catch (const std::bad_alloc&) {
     throw;
+  } catch (const text_error&) {
+    throw;
   } catch (const std::exception& e) {
     throw text_error(std::string("the invariant throws an exception: ") + e.what());
   } catch (...) {
@@ -112,6 +114,11 @@ program::outcome program::run(int p, const std::vector<code>& history, const che
     result.next = process.next();
   } catch (const checker_machine::Process::blocked_here&) {
     blocked = true;
+  } catch (const checker_machine::Process::not_observable&) {
+    // The text is elsewhere than the history says; who compares sees that it made fewer accesses.
+    result.last.blocked = blocked = true;
+    result.label = process.label();
+    return result;
   } catch (const checker_machine::bad_index& wrong) {
     throw text_error("process " + std::to_string(p) + " uses element " + std::to_string(wrong.index) +
                      " of an array of " + std::to_string(wrong.size) + " variables, at or after label " +

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -102,6 +103,8 @@ class program {
   bool has_invariant() const { return static_cast<bool>(model_->invariant); }
   /// Values are not added meanwhile, so that the state may be read while other threads explore.
   std::string broken_invariant(const state_view& s) const;
+  /// The labels that it has named. Not while another thread explores.
+  const std::set<std::string, std::less<>>& labels_in_invariant() const { return model_->labels_named; }
 
   /// Where p has observed most without forgetting: the accesses that lead there, and its label.
   std::pair<int, std::string> longest_memory(int p) const;

@@ -35,9 +35,10 @@ void audit_text(check_result& r, program& p, const audit_options& options) {
     r.audit = {};
   }
   if (r.audit.difference.empty()) return;
+  r.why = fmt::format("the text forgets what it uses (live, frame): {}", r.audit.difference);
   for (property_result& one : r.properties) {
     one.is = verdict::undecided;
-    one.why = fmt::format("the text forgets what it uses (live, frame): {}", r.audit.difference);
+    one.why = r.why;
     one.within_passages = 0;
     one.counterexample.reset();
     one.figures.clear();

@@ -3,6 +3,7 @@
 
 #include "lab/checker/model/local_analysis.hpp"
 #include "lab/checker/properties/checking.hpp"
+#include "lab/checker/properties/formula.hpp"
 
 namespace kgate::lab {
 
@@ -14,6 +15,8 @@ void checking::distinct_names(property_result& r) {
 
 void checking::invariant(property_result& r) {
   if (!program_.has_invariant()) return undecided(r, "not applicable: the algorithm's text has no invariant beside it");
+  for (const std::string& label : program_.labels_in_invariant())
+    require_label("the invariant", label, program_, request_.labels);
   const state_id bad = explored_.broken_invariant;
   by_state(r, bad, bad == no_state ? "" : broken_invariant(*explored_.table, explored_.store->record(bad)));
 }

@@ -316,14 +316,19 @@ temporal_formula::temporal_formula(std::string_view text, const program& p) {
   root_ = formula_parser(text, p, *this).run();
 }
 
-void temporal_formula::check_labels(const program& p, const std::vector<std::string>& others) const {
+void require_label(std::string_view who, const std::string& label, const program& p,
+                   const std::vector<std::string>& others) {
   std::set<std::string> known(others.begin(), others.end());
   for (int q = 0; q < p.N(); ++q)
     for (local_id s = 0; s < p.locals(q); ++s) known.insert(p.local(q, s).label);
+  if (!known.contains(label))
+    throw std::invalid_argument(fmt::format("{} names label '{}', and the text has none such{}; it has {}", who, label,
+                                            suggestion(label, known), fmt::join(known, ", ")));
+}
+
+void temporal_formula::check_labels(const program& p, const std::vector<std::string>& others) const {
   for (const state_atom& a : atoms_)
-    if (a.is == state_atom::kind::at_label && !known.contains(a.with))
-      throw std::invalid_argument(fmt::format("a formula names label '{}', and the text has none such{}; it has {}",
-                                              a.with, suggestion(a.with, known), fmt::join(known, ", ")));
+    if (a.is == state_atom::kind::at_label) require_label("a formula", a.with, p, others);
 }
 
 }  // namespace kgate::lab
