@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "lab/checker/model/local_analysis.hpp"
 #include "lab/checker/properties/checking.hpp"
 
 namespace kgate::lab {
@@ -82,6 +83,12 @@ bool checking::enabledness_known() {
 
 void checking::by_completeness(property_result& r, const fairness_result& found) {
   if (!found.complete) return undecided(r, watch_.why());
+  if (r.name != "bounded-overtaking" && doorways_of(program_) == doorways::marked)
+    if (const auto wait = find_wait_in_doorway(program_))
+      return undecided(r,
+                       fmt::format("the doorway can wait: process {} {} at label {} before doorway_end(), so an order "
+                                   "that begins there says nothing",
+                                   wait->process, wait->blocked ? "is blocked" : "goes round a loop", wait->label));
   r.is = verdict::holds;
 }
 
