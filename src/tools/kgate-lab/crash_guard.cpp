@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
-#include <cstring>
 
 #include "tools/kgate-lab/exit_code.hpp"
 #include "tools/kgate-lab/supervisor.hpp"
@@ -21,24 +20,14 @@ constexpr std::array crashes{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 std::atomic<const lab::run_monitor*> guarded{nullptr};
 
-/// Only what a signal handler may do.
-void say(const char* text) { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text)); }
-
 /// Returns if no text is running.
 void end_if_running(const char* what, exit_code code) {
   const lab::run_monitor* of = guarded.load();
   if (of == nullptr || of->begun.load() == of->ended.load()) return;
   const char* label = of->label.load();
-  say("kgate-lab: the text ");
-  say(what);
-  if (const char* part = of->part.load()) {
-    say(", in its ");
-    say(part);
-  } else {
-    say(*label == '\0' ? ", before its first access" : ", after label ");
-    say(label);
-  }
-  say(": nothing is decided\n");
+  const char* part = of->part.load();
+  const char* where = part != nullptr ? ", in its " : *label == '\0' ? ", before its first access" : ", after label ";
+  say_error({"the text ", what, where, part != nullptr ? part : label, ": nothing is decided"});
   end_at_once(code);
 }
 

@@ -4,13 +4,16 @@
 #include <fmt/ranges.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lab/checker/explore/memory_limit.hpp"
 #include "tools/kgate-lab/commands/commands.hpp"
+#include "tools/kgate-lab/interrupt.hpp"
 #include "tools/kgate-lab/output/terminal.hpp"
 #include "tools/kgate-lab/output/text.hpp"
 #include "tools/kgate-lab/supervisor.hpp"
@@ -110,6 +113,8 @@ exit_code run(int argc, char** argv) {
     return laboratory().run(argc, argv);
   } catch (const usage_error& e) {
     return complain(e.what(), exit_code::usage);
+  } catch (const interrupted_early& e) {
+    return complain(e.what(), exit_code::undecided);
   } catch (const std::bad_alloc&) {
     return complain(limit.reached() ? "memory limit reached" : "out of memory", exit_code::undecided);
   } catch (const std::exception& e) {
@@ -124,6 +129,7 @@ exit_code run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A reader that has gone away is an error like any other, seen where the write fails.
   signal(SIGPIPE, SIG_IGN);
+  if (std::find(argv, argv + argc, std::string_view("--json")) != argv + argc) kgate::tool::errors_as_json();
   if (kgate::tool::names_a_text(argc, argv))
     if (const auto code = kgate::tool::supervise()) return *code;
   const auto code = static_cast<int>(kgate::tool::run(argc, argv));

@@ -23,15 +23,20 @@ namespace {
 int says_end_to = -1;           // in the child
 volatile pid_t supervised = 0;  // in the parent
 
-constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+bool as_json = false;
 
-/// The terminal sends its signals to the child as well; what is sent to this process only is passed on.
-void pass_on(int number, siginfo_t* from, void*) {
-  if (from->si_code != SI_KERNEL) kill(supervised, number);
+constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCONT};
+
+/// To all that the child has started, a compiler for instance.
+void pass_on(int number) { kill(-supervised, number); }
+
+void stop_both(int) {
+  kill(-supervised, SIGSTOP);
+  raise(SIGSTOP);
 }
 
 int say(const std::string& what, exit_code code) {
-  std::fputs(("kgate-lab: " + what + ": nothing is decided\n").c_str(), stderr);
+  say_error({what.c_str(), ": nothing is decided"});
   return static_cast<int>(code);
 }
 
@@ -60,17 +65,26 @@ std::optional<int> supervise() {
   if (child == 0) {
     close(ends[0]);
     says_end_to = ends[1];
+    setpgid(0, 0);
+    signal(SIGTTOU, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(static_cast<int>(exit_code::failed));
     return std::nullopt;
   }
   close(ends[1]);
+  setpgid(child, child);  // whoever comes first
   supervised = child;
   struct sigaction action {};
-  action.sa_sigaction = pass_on;
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  action.sa_handler = pass_on;
+  action.sa_flags = SA_RESTART;
   for (const int number : passed_on) sigaction(number, &action, nullptr);
+  action.sa_handler = stop_both;
+  sigaction(SIGTSTP, &action, nullptr);
   int status = 0;
+  siginfo_t ended{};
+  while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  kill(-child, SIGKILL);  // what a text has started; the group is there until the child is waited for
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   char said = 0;
@@ -79,6 +93,33 @@ std::optional<int> supervise() {
   if (WIFSIGNALED(status)) return end_as(WTERMSIG(status));
   if (by_itself) return WEXITSTATUS(status);
   return say("the text ends the program, with exit code " + std::to_string(WEXITSTATUS(status)), exit_code::usage);
+}
+
+void errors_as_json() { as_json = true; }
+
+void say_error(std::initializer_list<const char*> parts) {
+  std::array<char, 2048> line;
+  std::size_t used = 0;
+  const auto put = [&](const char* text, bool escaped) {  // leaves room for an end
+    for (; *text != '\0' && used + 40 < line.size(); ++text) {
+      const auto c = static_cast<unsigned char>(*text);
+      if (escaped && (c == '"' || c == '\\')) line[used++] = '\\';
+      line[used++] = escaped && c < 0x20 ? ' ' : *text;
+    }
+  };
+  const auto flush = [&](int to) {
+    [[maybe_unused]] const ssize_t written = write(to, line.data(), used);
+    used = 0;
+  };
+  put("kgate-lab: ", false);
+  for (const char* part : parts) put(part, false);
+  line[used++] = '\n';
+  flush(STDERR_FILENO);
+  if (!as_json) return;
+  put("{\"error\": \"", false);
+  for (const char* part : parts) put(part, true);
+  for (const char end : {'"', '}', '\n'}) line[used++] = end;
+  flush(STDOUT_FILENO);
 }
 
 void ends_by_itself() {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -24,7 +23,7 @@ watched_program::watched_program(const instance& of, const lab::program_name& na
     within.run_max =
         std::min(within.run_max, std::chrono::milliseconds(static_cast<long long>(seconds_max * 1000) + 500));
   watch_ = std::make_unique<lab::endless_run_watch>(*monitor_, within, [](const std::string& what) {
-    std::fputs(("kgate-lab: " + what + "\n").c_str(), stderr);
+    say_error({what.c_str()});
     end_at_once(exit_code::undecided);
   });
   guard_ = std::make_unique<crash_guard>(*monitor_);

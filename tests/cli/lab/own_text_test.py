@@ -22,6 +22,60 @@ def watched(supervisor):
     return children and len(os.listdir(f"/proc/{children[0]}/task")) > 1
 
 
+# Of k-bakery: the ticket is forgotten before the tickets of others are compared with it.
+FORGETS = """#pragma once
+#include <algorithm>
+#include <utility>
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
+template <class M>
+class forgets {
+ public:
+  using Process = typename M::Process;
+  using Private = kgate::nothing_private;
+  static constexpr bool unbounded_variables = true;
+  forgets(typename M::Memory& memory, int N, int k)
+      : N_(N), k_(k),
+        number(N, [&](std::size_t) { return typename M::template Var<int>(memory, {.name = "number"}, 0); }),
+        choosing(N, [&](std::size_t) { return typename M::template Var<bool>(memory, {.name = "choosing"}, false); }) {}
+  void acquire(Process& p, Private&) {
+    [[maybe_unused]] auto frame = p.frame();
+    const int me = p.id().value;
+    choosing[me].write(p["0"], true);
+    int m = 0;
+    for (int i = 0; i < N_; ++i) {
+      p.live(i, m);
+      m = std::max(m, number[i].read(p["1"]));
+    }
+    p.live(++m);
+    number[me].write(p["2"], m);
+    choosing[me].write(p["2c"], false);
+    for (;;) {
+      int before = 0;
+      for (int i = 0; i < N_; ++i) {
+        p.live(i, before);
+        if (i == me) continue;
+        if (choosing[i].read(p["3c"])) {
+          ++before;
+          continue;
+        }
+        const int t = number[i].read(p["3"]);
+        if (t != 0 && std::pair(t, i) < std::pair(m, me)) ++before;
+      }
+      if (before < k_) return;
+      p.pause();
+    }
+  }
+  void release(Process& p, Private&) { number[p.id().value].write(p["4"], 0); }
+
+ private:
+  int N_, k_;
+  kgate::fixed_array<typename M::template Var<int>> number;
+  kgate::fixed_array<typename M::template Var<bool>> choosing;
+};
+"""
+
+
 class OwnText(LabTest):
     def new(self, name="mine.hpp", **changes):
         """The text to start from, with parts of it replaced."""
@@ -57,6 +111,8 @@ class OwnText(LabTest):
         self.lab(VIOLATED, "replay", "trace.json", "--html", "trace.html")
         self.assertIn("free", (self.folder / "trace.html").read_text())
         self.assertIn("p[\"3\"]", self.lab(HOLDS, "explain", "mine.hpp"))
+        self.assertNotIn("Primitives", self.lab(HOLDS, "explain", "mine.hpp"))
+        self.assertIsNone(self.lab_json(HOLDS, "explain", "mine.hpp")["primitives"])
         self.assertEqual(self.lab_json(HOLDS, "explain", "mine.hpp")["sources"][0]["labels"][0]["label"], "1")
         self.assertIn("unbounded", self.lab(HOLDS, "rmr", "mine.hpp", *SMALL))
         self.lab(HOLDS, "check", "mine.hpp+names", *SMALL, "--property", "distinct-names")
@@ -95,6 +151,57 @@ class OwnText(LabTest):
         self.new(wrong=('const int seen = free_.read(p["2"]);', 'const int seen = free_.read(p["2"]);\n      p.live();'))
         result = self.lab_json(UNDECIDED, "check", "mine.hpp", "-N", "3", "-k", "2")
         self.assertIn("forgets what it uses", result["properties"][0]["why"])
+
+    def test_a_text_that_forgets_does_not_crash_the_tool(self):
+        """What it is shown of another place in it may be no value of its variable."""
+        (self.folder / "forgets.hpp").write_text(FORGETS)
+        for given in ((), ("--threads", 1), ("--threads", 3)):
+            result = self.lab_json(UNDECIDED, "check", "forgets.hpp", "-N", 3, "-k", 2, *given)
+            self.assertIn("forgets what it uses", result["why"])
+            self.assertIn("forgets what it uses", self.lab(UNDECIDED, "check", "forgets.hpp", "-N", 3, "-k", 2, *given))
+
+    def test_a_doorway_that_waits_gives_no_order(self):
+        old = "if (seen > 0 && free_.compare_and_swap(p[\"3\"], seen, seen - 1)) return;"
+        self.new("late.hpp", wrong=(old, old.replace("return;", "break;")), ends=("      p.pause();  // once a round of every loop that polls\n    }\n",
+                 "      p.pause();\n    }\n    p.doorway_end();\n"))
+        for name in ("fife", "k-fcfs", "enabled-in-order", "bounded-waiting"):
+            result = self.lab_json(UNDECIDED, "check", "late.hpp", *SMALL, "--property", name)
+            self.assertRegex(result["properties"][0]["why"], "the doorway can wait: process 0 is blocked at label 1")
+        self.new("first.hpp", wrong=("for (;;) {\n", "p.doorway_end();\n    for (;;) {\n"))
+        self.assertNotIn("the doorway", self.run_lab("check", "first.hpp", *SMALL, "--property", "k-fcfs").stdout)
+
+    def test_what_an_invariant_asks_about_exists(self):
+        asks = "const int inside = s.count(kgate::region::critical);"
+        self.new("label.hpp", wrong=(asks, asks + ' if (s.at(0, "33")) return "never";'))
+        self.refused("check", "label.hpp", *SMALL, says=["the invariant names label '33', and the text has none such (nearest is 3)"])
+        self.new("process.hpp", wrong=(asks, asks + ' if (s.at(99, "3")) return "never";'))
+        self.assertEqual(self.lab_json(UNDECIDED, "check", "process.hpp", *SMALL)["why"],
+                         "the invariant asks about process 99: they are numbered from 0 to 1")
+
+    def test_an_interrupted_group_gets_its_result(self):
+        """The terminal, or a shell, sends the signal to the tool and to the child that does the work."""
+        self.new()
+        scratch = self.folder / "scratch"
+        scratch.mkdir()
+        surroundings = lab.environment(TMPDIR=str(scratch))
+
+        def start():
+            return subprocess.Popen([lab.PROGRAM, "check", "mine.hpp", "-N", "9", "-k", "4", "--json"], cwd=self.folder, env=surroundings,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        process = start()
+        while process.poll() is None and not watched(process.pid):
+            time.sleep(0.01)
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGINT)
+        said, errors = process.communicate(timeout=lab.SECONDS_MAX)
+        self.assertEqual((process.returncode, errors), (UNDECIDED, ""))
+        self.assertEqual(json.loads(said)["why"], "interrupted")
+        process = start()
+        while process.poll() is None and not list(scratch.glob("*/unit.cpp")):
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        errors = process.communicate(timeout=lab.SECONDS_MAX)[1]
+        self.assertEqual((process.returncode, list(scratch.iterdir())), (UNDECIDED, []), errors)
 
     def test_polling_that_never_forgets_is_named(self):
         self.new(wrong=('free_.await(p["1"], [](int f) { return f > 0; });', 'while (free_.read(p["1"]) <= 0) p.pause();'))
@@ -135,6 +242,8 @@ class OwnText(LabTest):
                      wrong=(part, made))
             done = self.run_lab("check", name, *SMALL)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (code, "", f"kgate-lab: {said}: nothing is decided\n"))
+            done = self.run_lab("check", name, *SMALL, "--json")
+            self.assertEqual(json.loads(done.stdout), {"error": f"{said}: nothing is decided"})
 
     def test_exceptions_and_loops_are_named(self):
         read, constructor = 'const int seen = free_.read(p["2"]);', "{ (void)N; }"
@@ -163,11 +272,12 @@ class OwnText(LabTest):
     def test_what_no_run_shows_is_refused(self):
         """State and answers that the checker cannot see, and what runs before there is a text."""
         read, include = 'const int seen = free_.read(p["2"]);', "#include <string>"
-        headers = include + "\n#include <chrono>\n#include <cstdlib>\n#include <ctime>"
+        headers = include + "\n#include <unistd.h>\n#include <chrono>\n#include <cstdlib>\n#include <ctime>"
         for name, wrong, said in (
                 ("locals.hpp", "static thread_local int n = 0; if (++n > 1000000) return;", "locals.hpp has thread-local variables: "),
                 ("chance.hpp", "if (std::rand() == 7) return;", "chance.hpp calls rand: "),
                 ("late.hpp", "if (std::clock() == 7) return;", "late.hpp calls clock: "),
+                ("forks.hpp", "if (seen > 7) ::fork();", "forks.hpp calls fork: "),
                 ("now.hpp", "if (std::chrono::steady_clock::now().time_since_epoch().count() == 7) return;", "calls std::chrono::steady_clock::now: "),
                 ("heap.hpp", "static int* n = static_cast<int*>(std::malloc(4)); if (++*n > 1000000) return;", "heap.hpp calls malloc: ")):
             self.new(name, include=(include, headers), wrong=(read, read + " " + wrong))
@@ -230,6 +340,8 @@ class OwnText(LabTest):
         for surroundings in ({"CXX": "/nowhere/c++"}, {"PATH": "/nowhere", "CXX": ""}):
             self.assertIn("needs a C++20 compiler", self.complaint("check", "mine.hpp", *SMALL, **surroundings))
         self.assertIn("cannot read absent.hpp", self.complaint("check", "absent.hpp", *SMALL))
+        os.mkfifo(self.folder / "pipe.hpp")
+        self.assertIn("cannot read pipe.hpp", self.complaint("check", "pipe.hpp", *SMALL))
         self.assertIn("--file needs a header", self.complaint("check", "--file", "kgate", *SMALL))
         self.assertIn("and not both", self.complaint("check", "kgate", "--file", "mine.hpp", *SMALL))
         self.assertIn("names no C++ class", self.complaint("new", "1.hpp"))

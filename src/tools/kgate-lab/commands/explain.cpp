@@ -75,7 +75,7 @@ std::string human(const catalog::choice& algorithm) {
   std::string text = fmt::format("{}: {}\n\n", coloured(algorithm.id(), colour::bold), title);
   text += field("Source", lab::source_text(row));
   text += field("Promises", promises_text(algorithm));
-  text += field("Primitives", catalog::to_string(algorithm.primitives()));
+  if (text_of(row).empty()) text += field("Primitives", catalog::to_string(algorithm.primitives()));
   text += field("Limits", limits_text(row));
   const char* label = "RMR";
   for (const catalog::rmr_bound& bound : row.bounds) {

@@ -100,6 +100,7 @@ std::vector<lab::mutation> mutations_of(const lab::coverage& reached) {
 
 std::vector<mutant> mutants_of(const instance& of, const command_options& a) {
   const lab::check_result right = check(of, {}, a);
+  if (catch_interrupts().load()) throw interrupted_early("interrupted before there were mutants: nothing is decided");
   for (const lab::property_result& one : right.properties)
     if (one.is != lab::verdict::holds)
       throw usage_error(fmt::format("{} at N = {} k = {} has no mutants to judge: its own {} is {}{}",
@@ -168,9 +169,9 @@ std::ptrdiff_t count(const std::vector<Mutant>& mutants, fate f) {
 
 template <class Mutant>
 exit_code code_of(const std::vector<Mutant>& mutants) {
-  return count(mutants, fate::survived) > 0    ? exit_code::violated
-         : count(mutants, fate::undecided) > 0 ? exit_code::undecided
-                                               : exit_code::holds;
+  if (count(mutants, fate::survived) > 0) return exit_code::violated;
+  const bool all = count(mutants, fate::undecided) == 0 && !catch_interrupts().load();
+  return all ? exit_code::holds : exit_code::undecided;
 }
 
 /// What both kinds of mutants have in their JSON.

@@ -141,10 +141,11 @@ nlohmann::json to_json(const catalog::choice& algorithm) {
                    {"native", row.native},
                    {"registers", row.needs == catalog::registers::safe ? "safe" : "atomic"},
                    {"note", row.note}};
-  auto& primitives = j["primitives"] = nlohmann::json::array();
+  auto& primitives = j["primitives"];
+  if (text_of(row).empty()) primitives = nlohmann::json::array();  // of a text in a file they are not known
   for (const auto one : {catalog::fetch_and_add, catalog::test_and_set, catalog::compare_and_swap, catalog::exchange,
                          catalog::read_modify_write})
-    if ((algorithm.primitives() & one) != 0) primitives.push_back(catalog::to_string(one));
+    if (text_of(row).empty() && (algorithm.primitives() & one) != 0) primitives.push_back(catalog::to_string(one));
   auto& headers = j["headers"] = nlohmann::json::array();
   for (const embedded_source& source : sources_of(algorithm)) headers.push_back(source.name);
   auto& bounds = j["rmr"] = nlohmann::json::array();

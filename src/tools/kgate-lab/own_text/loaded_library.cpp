@@ -34,7 +34,15 @@ constexpr auto impure = std::to_array<std::pair<std::string_view, std::string_vi
      {"mmap", "mmap"},
      {"open", "open"},
      {"fopen", "fopen"},
-     {"read", "read"}});
+     {"read", "read"},
+     {"fork", "fork"},
+     {"_Fork", "_Fork"},
+     {"vfork", "vfork"},
+     {"clone", "clone"},
+     {"posix_spawn", "posix_spawn"},
+     {"posix_spawnp", "posix_spawnp"},
+     {"popen", "popen"},
+     {"system", "system"}});
 
 /// The names of what the library takes from elsewhere: each has a relocation.
 std::vector<std::string_view> imports(const ElfW(Dyn) * dynamic) {

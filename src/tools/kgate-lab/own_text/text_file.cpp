@@ -56,8 +56,9 @@ text_name parse_name(std::string id) {
 }
 
 std::string read(const std::string& path) {
+  if (!fs::is_regular_file(path)) throw usage_error(fmt::format("cannot read {}", path));  // a FIFO would wait
   std::ifstream file(path);
-  if (!file || !fs::is_regular_file(path)) throw usage_error(fmt::format("cannot read {}", path));
+  if (!file) throw usage_error(fmt::format("cannot read {}", path));
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

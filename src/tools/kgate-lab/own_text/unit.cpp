@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <fstream>
 #include <stdexcept>
 #include <string_view>
@@ -33,7 +32,7 @@ void write(const fs::path& path, std::string_view text) {
 void* load_watched(const fs::path& object) {
   lab::run_monitor monitor;
   const lab::endless_run_watch watch(monitor, {.hurry = &catch_interrupts()}, [](const std::string& what) {
-    std::fputs(("kgate-lab: " + what + "\n").c_str(), stderr);
+    say_error({what.c_str()});
     end_at_once(exit_code::undecided);
   });
   const crash_guard guard(monitor);
@@ -51,7 +50,9 @@ loaded_unit load_unit(const std::string& text, const std::vector<fs::path>& incl
   const fs::path source = folder.path() / "unit.cpp", object = folder.path() / "text.so";
   write(source, text);
   loaded_unit unit;
+  const std::atomic<bool>& interrupted = catch_interrupts();  // the folder does not stay
   unit.made = compile_shared(source, object, folders);
+  if (interrupted.load()) throw interrupted_early("interrupted while the text was compiled: nothing is decided");
   if (!unit.made.found)
     throw usage_error("an algorithm in a file needs a C++20 compiler: install g++ or clang++, or set CXX");
   if (!unit.made.succeeded) return unit;
