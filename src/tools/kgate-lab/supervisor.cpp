@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -25,14 +25,25 @@ volatile pid_t supervised = 0;  // in the parent
 
 bool as_json = false;
 
-constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCONT};
+constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-/// To all that the child has started, a compiler for instance.
-void pass_on(int number) { kill(-supervised, number); }
+/// The terminal sends its signals to the child as well; what is sent to this process is passed on. Who sends to the
+/// whole group sends twice: catch_interrupts() knows.
+void pass_on(int number, siginfo_t* from, void*) {
+  if (from->si_code != SI_KERNEL) kill(supervised, number);
+}
 
-void stop_both(int) {
-  kill(-supervised, SIGSTOP);
-  raise(SIGSTOP);
+/// What the child has started and left behind, in whatever way.
+void end_descendants() {
+  for (;;) {
+    std::ifstream children("/proc/thread-self/children");
+    pid_t one = 0;
+    bool any = false;
+    while (children >> one) any = kill(one, SIGKILL) == 0 || any;
+    if (!any) return;
+    while (waitpid(-1, nullptr, 0) > 0) {
+    }
+  }
 }
 
 int say(const std::string& what, exit_code code) {
@@ -60,33 +71,26 @@ std::optional<int> supervise() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
   const pid_t parent = getpid();
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // of what the child leaves behind
   const pid_t child = fork();
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
   if (child == 0) {
     close(ends[0]);
     says_end_to = ends[1];
-    setpgid(0, 0);
-    signal(SIGTTOU, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(static_cast<int>(exit_code::failed));
     return std::nullopt;
   }
   close(ends[1]);
-  setpgid(child, child);  // whoever comes first
   supervised = child;
   struct sigaction action {};
-  action.sa_handler = pass_on;
-  action.sa_flags = SA_RESTART;
+  action.sa_sigaction = pass_on;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
   for (const int number : passed_on) sigaction(number, &action, nullptr);
-  action.sa_handler = stop_both;
-  sigaction(SIGTSTP, &action, nullptr);
   int status = 0;
-  siginfo_t ended{};
-  while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
-  }
-  kill(-child, SIGKILL);  // what a text has started; the group is there until the child is waited for
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  end_descendants();
   char said = 0;
   const bool by_itself = read(ends[0], &said, 1) == 1;
   close(ends[0]);

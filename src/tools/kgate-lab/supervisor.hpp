@@ -14,9 +14,8 @@ namespace kgate::tool {
 /// Whether a command line names a text in a file.
 bool names_a_text(int argc, char** argv);
 
-/// Forks. In the child: nothing; it is the first of a process group of its own, and gets a terminal's signals from here,
-/// once each. In the parent: the exit code, once the child has ended, and whatever it started with it. To be called
-/// before there are threads.
+/// Forks. In the child: nothing. In the parent: the exit code, once the child has ended, and whatever it started with
+/// it. To be called before there are threads.
 std::optional<int> supervise();
 
 /// In the child: what follows is its own end. Without a supervisor nothing happens. Signal handlers may call it.

@@ -10,6 +10,8 @@
 #include <set>
 #include <utility>
 
+#include "lab/checker/properties/fairness.hpp"
+
 namespace kgate::lab {
 
 namespace {
@@ -206,6 +208,10 @@ std::string judge_waiting(const trace& t, program& p) {
   if (!(run.w.here() == start.here())) return "the loop does not come back to its start";
   if (!stays) return fmt::format("process {} does not stay in its entry", t.victim);
   if (!entered) return "nobody enters in the loop";
+  // Who enters has shown whether there are doorways.
+  const bool from_doorway = t.property == "bounded-waiting" && doorways_of(p) == doorways::marked;
+  if (from_doorway && !doorway_order::past_doorway(run.w, t.victim))
+    return fmt::format("process {} is not past its doorway", t.victim);
   if (t.property == "bounded-overtaking" || victim_steps || can_wait_for_ever(start, t.victim, p.N())) return "";
   return fmt::format("no way was found to keep process {} out for ever: it may be enabled", t.victim);
 }

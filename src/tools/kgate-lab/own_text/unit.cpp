@@ -43,6 +43,7 @@ void* load_watched(const fs::path& object) {
 }  // namespace
 
 loaded_unit load_unit(const std::string& text, const std::vector<fs::path>& include_folders) {
+  const std::atomic<bool>& interrupted = catch_interrupts();  // before there is a folder
   const scratch_folder folder;
   std::vector<fs::path> folders{folder.path() / "headers"};
   folders.insert(folders.end(), include_folders.begin(), include_folders.end());
@@ -50,7 +51,6 @@ loaded_unit load_unit(const std::string& text, const std::vector<fs::path>& incl
   const fs::path source = folder.path() / "unit.cpp", object = folder.path() / "text.so";
   write(source, text);
   loaded_unit unit;
-  const std::atomic<bool>& interrupted = catch_interrupts();  // the folder does not stay
   unit.made = compile_shared(source, object, folders);
   if (interrupted.load()) throw interrupted_early("interrupted while the text was compiled: nothing is decided");
   if (!unit.made.found)
