@@ -77,22 +77,15 @@ bool has_cycle_in(const program& p, region where) {
   return false;
 }
 
-std::optional<doorway_wait> find_wait_in_doorway(const program& p) {
-  std::optional<doorway_wait> found;
-  for (int process = 0; process < p.N() && !found; ++process) {
+std::vector<bool> recurrent_in_doorway(const program& p, int process) {
+  std::vector<bool> recurrent = recurrent_locals(p, process, region::entry);
+  for (local_id s = 0; s < recurrent.size(); ++s) {
+    const local_state& at = p.local(process, s);
     // The first access of a passage is made from the remainder.
-    const auto in_doorway = [&](local_id s) {
-      const local_state& at = p.local(process, s);
-      return (at.where == region::entry || at.where == region::remainder) && !at.waiting && !at.done;
-    };
-    p.for_each_step(process, [&](local_id s, code, const transition& t) {
-      if (t.blocked && in_doorway(s)) found = {process, p.local(process, s).label, true};
-    });
-    const std::vector<bool> cyclic = on_cycles(local_graph(p, process, region::entry));
-    for (local_id s = 0; s < cyclic.size() && !found; ++s)
-      if (cyclic[s] && in_doorway(s)) found = {process, p.local(process, s).label, false};
+    if (at.where == region::remainder && at.op == operation::await && !at.done) recurrent[s] = true;
+    if (at.waiting) recurrent[s] = false;
   }
-  return found;
+  return recurrent;
 }
 
 int exit_steps_max(const program& p) {

@@ -3,8 +3,6 @@
 
 /// What the automaton of a process tells by itself, once the exploration has discovered all of it that is reachable.
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "lab/checker/model/program.hpp"
@@ -18,13 +16,9 @@ bool has_cycle_in(const program& p, region where);
 /// await, and those on a cycle of the automaton within `where`.
 std::vector<bool> recurrent_locals(const program& p, int process, region where);
 
-/// Where a process can wait before the end of its doorway, which ought to take a bounded number of its own steps.
-struct doorway_wait {
-  int process = 0;
-  std::string label;
-  bool blocked = false;  ///< at an await; else it goes round a loop
-};
-std::optional<doorway_wait> find_wait_in_doorway(const program& p);
+/// The local states of p before the end of its doorway at which it awaits something, and those on a cycle of its
+/// automaton there: where it may wait, if it does in some state.
+std::vector<bool> recurrent_in_doorway(const program& p, int process);
 
 /// The most steps any process takes in its exit, counted on the automata; has_cycle_in(p, region::exit) must be false.
 int exit_steps_max(const program& p);

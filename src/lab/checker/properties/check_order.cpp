@@ -81,14 +81,41 @@ bool checking::enabledness_known() {
   return enabled_->complete();
 }
 
+std::string checking::wait_in_doorway() {
+  if (doorways_of(program_) != doorways::marked) return "";
+  const auto waits = [](int process, const char* how, const std::string& label) {
+    return fmt::format(
+        "the doorway can wait: process {} {} at label {} before doorway_end(), so an order that begins "
+        "there says nothing",
+        process, how, label);
+  };
+  for (int p = 0; p < program_.N(); ++p) {
+    const std::vector<bool> may = recurrent_in_doorway(program_, p);
+    bool loops = false;
+    for (local_id s = 0; s < may.size(); ++s) {
+      if (!may[s]) continue;
+      const local_state& here = program_.local(p, s);
+      if (here.op != operation::await)
+        loops = true;
+      else if (state_at(p, s) != no_state)
+        return waits(p, "is blocked", here.label);
+    }
+    if (!loops) continue;
+    const state_id endless = find_endless_doorway(explored_, *graph_, p, watch_);
+    if (!watch_.why().empty()) return watch_.why();
+    if (endless == no_state) continue;
+    const layout& pack = explored_.table->packing();
+    const auto here =
+        static_cast<local_id>(pack.local[static_cast<std::size_t>(p)].get(explored_.store->record(endless)));
+    return waits(p, "can go round a loop for ever", program_.local(p, here).label);
+  }
+  return "";
+}
+
 void checking::by_completeness(property_result& r, const fairness_result& found) {
   if (!found.complete) return undecided(r, watch_.why());
-  if (r.name != "bounded-overtaking" && doorways_of(program_) == doorways::marked)
-    if (const auto wait = find_wait_in_doorway(program_))
-      return undecided(r,
-                       fmt::format("the doorway can wait: process {} {} at label {} before doorway_end(), so an order "
-                                   "that begins there says nothing",
-                                   wait->process, wait->blocked ? "is blocked" : "goes round a loop", wait->label));
+  if (r.name != "bounded-overtaking")
+    if (const std::string wait = wait_in_doorway(); !wait.empty()) return undecided(r, wait);
   r.is = verdict::holds;
 }
 

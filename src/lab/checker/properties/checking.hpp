@@ -78,6 +78,8 @@ class checking {
   void bounded_waiting(property_result& r);
   bool fairness_decidable(property_result& r);
   bool enabledness_known();
+  /// A sentence, if some process can wait before it is past its doorway.
+  std::string wait_in_doorway();
   void by_completeness(property_result& r, const fairness_result& found);
   void unfair(property_result& r, const unfair_run& run, int victim, const std::string& what);
   /// Steps of the graph as entries of a schedule.

@@ -347,6 +347,26 @@ waiting_result find_overtaking_bound(exploration& e, const state_graph& g, const
       e, g, d, [&](state_id s, int p) { return has(g.in_entry(s), p); }, w);
 }
 
+state_id find_endless_doorway(const exploration& e, const state_graph& g, int p, watch& w) {
+  const locations where(e);
+  const auto in = [&](state_id s) { return has(g.in_entry(s), p) && !where.past_doorway(s, p); };
+  state_id found = no_state;
+  components parts(g);
+  parts.for_each(
+      in, [](state_id, int) { return true; },
+      [&](std::span<const state_id> members, auto&& same) {
+        for (const state_id s : members)
+          for (int i = g.first(p); i < g.first(p + 1); ++i)
+            if (const state_id t = g.next(s, i); t != no_state && in(t) && same(t)) {
+              found = s;
+              return false;
+            }
+        return true;
+      },
+      w);
+  return found;
+}
+
 std::uint64_t fairness_bytes(const state_graph& g, int threads) {
   const auto workers = static_cast<std::uint64_t>(std::clamp(threads, 1, g.N()));
   const auto N = static_cast<std::uint64_t>(g.N());

@@ -70,6 +70,9 @@ waiting_result find_waiting_bound(exploration& e, const state_graph& g, const de
 /// bounded-overtaking: the same of processes in their entry, enabled or not.
 waiting_result find_overtaking_bound(exploration& e, const state_graph& g, const depths& d, watch& w);
 
+/// A state in which p makes a step of a run that stays in its doorway for ever; no_state if there is none.
+state_id find_endless_doorway(const exploration& e, const state_graph& g, int p, watch& w);
+
 /// What these searches need beside the graph, at most.
 std::uint64_t fairness_bytes(const state_graph& g, int threads);
 
