@@ -131,7 +131,8 @@ void checking::audit_explored() {
   audit_options options;
   options.seed = request_.seed;
   options.accesses = audited_accesses(explored_.transitions);
-  options.invariant_holds = explored_.complete && wants("invariant") && explored_.broken_invariant == no_state;
+  options.invariant_holds =
+      explored_.complete && wants("invariant") && program_.has_invariant() && explored_.broken_invariant == no_state;
   const std::vector<id_range> used = explored_.used();
   options.start = [&](std::mt19937_64& random) {
     const id_range& range = used[random() % used.size()];
