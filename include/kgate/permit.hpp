@@ -79,22 +79,22 @@ class [[nodiscard]] basic_permit {
   basic_permit() noexcept = default;
   /// Waits for the permits.
   template <detail::semaphore_for<Semaphore> From>
-  explicit basic_permit(From& from, std::ptrdiff_t w = 1) : from_(from), w_(w) {
+  [[nodiscard]] explicit basic_permit(From& from, std::ptrdiff_t w = 1) : from_(from), w_(w) {
     from.acquire(w);
   }
   /// Takes over permits that the caller has acquired.
   template <detail::semaphore_for<Semaphore> From>
-  basic_permit(From& from, std::adopt_lock_t, std::ptrdiff_t w = 1) noexcept : from_(from), w_(w) {}
+  [[nodiscard]] basic_permit(From& from, std::adopt_lock_t, std::ptrdiff_t w = 1) noexcept : from_(from), w_(w) {}
   /// Takes the permits if they are free; else is empty.
   template <detail::semaphore_for<Semaphore> From>
-  basic_permit(From& from, std::try_to_lock_t, std::ptrdiff_t w = 1) : basic_permit(from.try_acquire(w), from, w) {}
+  [[nodiscard]] basic_permit(From& from, std::try_to_lock_t, std::ptrdiff_t w = 1) : basic_permit(from.try_acquire(w), from, w) {}
   /// Waits no longer than `timeout`; then is empty.
   template <detail::semaphore_for<Semaphore> From, class Rep, class Period>
-  basic_permit(From& from, const std::chrono::duration<Rep, Period>& timeout, std::ptrdiff_t w = 1)
+  [[nodiscard]] basic_permit(From& from, const std::chrono::duration<Rep, Period>& timeout, std::ptrdiff_t w = 1)
       : basic_permit(from.try_acquire_for(timeout, w), from, w) {}
   /// Waits until stop is requested; then is empty.
   template <detail::semaphore_for<Semaphore> From>
-  basic_permit(From& from, stop_token stop, std::ptrdiff_t w = 1)
+  [[nodiscard]] basic_permit(From& from, stop_token stop, std::ptrdiff_t w = 1)
       : basic_permit(from.acquire(std::move(stop), w), from, w) {}
   /// Takes over those of a permit that knows the type of its semaphore.
   template <class Known>

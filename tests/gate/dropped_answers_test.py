@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The compiler warns of every answer of a gate that is dropped.
+"""The compiler warns of every answer of a gate that is dropped, and of every permit.
 
 usage: dropped_answers_test.py ROOT COMPILER
 """
@@ -13,12 +13,15 @@ ROOT, COMPILER = Path(), ""
 
 DROPPED = """g.enter(); g.enter(s); g.try_enter(); g.try_enter_for(t); g.try_enter_until(u); g.join(); g.slots();
 m.enter(s); m.try_enter(); m.try_enter_for(t); m.try_enter_until(u); m.try_enter_for(s, t); m.inside();"""
+PERMITS = """kgate::permit{a}; kgate::permit(a, 2); kgate::permit(a, std::try_to_lock); kgate::permit(a, t); kgate::permit(a, s);
+kgate::permit(a, std::adopt_lock);"""
 KEPT = "m.enter(); m.leave(); g.resize(2); p.release();"
 
 
 def warnings_of(body):
     text = f"""#include <kgate/gate.hpp>
-void f(kgate::gate& g, kgate::gate::member& m, kgate::gate::permit& p, kgate::stop_token s, std::chrono::seconds t,
+#include <kgate/semaphore.hpp>
+void f(kgate::gate& g, kgate::gate::member& m, kgate::gate::permit& p, kgate::semaphore& a, kgate::stop_token s, std::chrono::seconds t,
        std::chrono::steady_clock::time_point u) {{
 {body}
 }}"""
@@ -29,8 +32,9 @@ void f(kgate::gate& g, kgate::gate::member& m, kgate::gate::permit& p, kgate::st
 
 class DroppedAnswers(unittest.TestCase):
     def test_each_is_a_warning(self):
-        code, warnings, text = warnings_of(DROPPED)
-        self.assertEqual((code, warnings), (0, DROPPED.count(";")), text)
+        for dropped in (DROPPED, PERMITS):
+            code, warnings, text = warnings_of(dropped)
+            self.assertEqual((code, warnings), (0, dropped.count(";")), text)
 
     def test_what_has_no_answer_is_none(self):
         code, warnings, text = warnings_of(KEPT)

@@ -334,7 +334,8 @@ class Gates(unittest.TestCase):
         def many():
             yield 1
 
-        for wrong in (lambda: g.limit(inside), lambda: g.limit()(later), lambda: kgate.limit("x", 1)(many)):
+        for wrong in (lambda: g.limit(inside), lambda: g.limit()(later), lambda: kgate.limit("x", 1)(many),
+                      lambda: kgate.limit(inside)):
             with self.assertRaises(TypeError):
                 wrong()
 

@@ -381,6 +381,8 @@ def limit(name: str, slots: int = 0, *, weight: int = 1, timeout: float | None =
           directory: str | os.PathLike[str] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A decorator: at most `slots` calls of the function at a time, among all processes of this user. The gate is opened at the
     first call, and again after it was removed."""
+    if callable(name):
+        raise TypeError('write @kgate.limit("name", slots)')
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         _refuse_what_returns_early(function)
