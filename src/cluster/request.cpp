@@ -117,7 +117,13 @@ answered<std::uint64_t> request_client::grant(const waiter& me, const slot_set& 
   // Tells the one behind that this was a grant (C6), and only this part's answer has the transaction's number.
   all.push_back({write::kind::set, waiter_path(me), {}});
   all.push_back({write::kind::remove, waiter_path(me)});
-  return session_->transact(all);
+  const answered<token> granted = session_->transact(all);
+  if (granted.is == answer::ok) note(chosen, granted.value);
+  return granted;
+}
+
+void request_client::note(const slot_set& chosen, token fence) {
+  for (const int slot : chosen.numbers) tokens_[slot] = fence;
 }
 
 answered<bool> request_client::remove_waiter(const waiter& me) {
@@ -128,13 +134,25 @@ answered<request_client::holding> request_client::holder(const slot_set& chosen)
   const auto read = session_->get(slot_path(chosen.numbers.front()));
   answered<holding> out{read.is, {}};
   if (read.is == answer::ok) out.value = {read_participant(read.value.data).request, read.value.czxid};
+  if (read.is == answer::ok && out.value.request == who_.request) note(chosen, out.value.fence);
   return out;
 }
 
 answered<bool> request_client::free(const slot_set& chosen) {
   std::vector<write> all;
-  for (const int slot : chosen.numbers) all.push_back({write::kind::remove, slot_path(slot)});
-  return {session_->transact(all).is, true};
+  for (const int slot : chosen.numbers) {
+    const auto own = tokens_.find(slot);
+    if (own != tokens_.end()) {
+      const auto read = session_->get(slot_path(slot));
+      if (read.is == answer::no_node || (read.is == answer::ok && read.value.czxid != own->second)) continue;
+      if (read.is != answer::ok) return {read.is, false};
+    }
+    all.push_back({write::kind::remove, slot_path(slot)});
+  }
+  const answer freed = all.empty() ? answer::ok : session_->transact(all).is;
+  if (freed != answer::unknown)
+    for (const int slot : chosen.numbers) tokens_.erase(slot);
+  return {freed, true};
 }
 
 event request_client::wait(bool briefly) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -75,6 +76,8 @@ class request_client {
   answered<token> grant(const waiter& me, const slot_set& chosen, std::int32_t version);
   answered<bool> remove_waiter(const waiter& me);
   answered<holding> holder(const slot_set& chosen);
+  /// Looks first whose they are: by their numbers alone it could free those of a gate of the same name that somebody
+  /// made after removing this one.
   answered<bool> free(const slot_set& chosen);
   answered<bool> sync() { return session_->sync(gate_); }
 
@@ -101,6 +104,8 @@ class request_client {
   std::string queue_path() const { return gate_ + "/q"; }
 
  private:
+  /// That these slots are its own, all by one grant.
+  void note(const slot_set& chosen, token fence);
   std::string waiter_path(const waiter& w) const { return gate_ + "/q/" + w.node(); }
   std::string slot_path(int slot) const { return gate_ + "/s/" + std::to_string(slot); }
 
@@ -111,7 +116,8 @@ class request_client {
   participant_data who_;
   request_limit limit_;
   listener events_;
-  std::int32_t granted_ = 0;  ///< as the last wait has told
+  std::int32_t granted_ = 0;    ///< as the last wait has told
+  std::map<int, token> tokens_;  ///< of the slots that it holds, as far as it knows
 };
 
 /// The waiters among these names. Throws gate_error if one is no waiter's.

@@ -69,6 +69,22 @@ TEST_F(cluster_library, a_gate_that_was_removed_and_created_again_is_another_one
   EXPECT_EQ(now.status().holders.size(), 2U);
 }
 
+/// Slots are freed by their numbers, which the gate that came afterwards has, too.
+TEST_F(cluster_library, a_holder_of_a_removed_gate_frees_no_slot_of_the_next) {
+  cluster_gate former = open(2);
+  auto one = former.enter(), both = former.try_enter().value();
+  former.remove(true);
+  cluster_gate now = open(2);
+  auto first = now.enter(2);
+  EXPECT_EQ(now.status().free, 0);
+  static_cast<void>(one.release());
+  static_cast<void>(both.release());
+  EXPECT_EQ(now.status().free, 0);
+  EXPECT_FALSE(now.try_enter());
+  EXPECT_TRUE(first.release());
+  EXPECT_EQ(now.status().free, 2);
+}
+
 TEST_F(cluster_library, slots_and_tokens) {
   cluster_gate gate = open(2), other = open();
   auto first = gate.enter();

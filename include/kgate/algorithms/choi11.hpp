@@ -133,8 +133,8 @@ class algorithm {
   }
 
   bool has_invariant() const { return !nobody_waits() && How.rounds == 0 && How.first == 0; }
-  /// I1 to I4, I11 and observation O4, which speak of shared variables and places; the others, of private variables, are
-  /// what these are proved with. Empty, or which one is false.
+  /// I1 to I4, I11 and observation O4, which speak of shared variables and labels; the others, of private variables,
+  /// are what these are proved with. Empty, or which one is false.
   template <class State>
   const char* broken_invariant(const State& s) const {
     const ticket entry = s.value(Entry), exit = s.value(Exit);

@@ -10,7 +10,9 @@
 ///              client knowing; tokens grow from grant to grant; every client that lives and can reach the ensemble is
 ///              served. A change wakes one waiter. Any number of clients may die or lose their sessions at any step;
 ///              any answer may be lost, and its request may have been carried out, may never be, or may be later.
-///              Requests of one passage: create, list q, watch the waiter ahead, list s, the grant, the release.
+///              Requests of one passage: create, list q, watch the waiter ahead, list s, the grant, the release
+///              (the client of real ensembles looks first whether the slot is still its own: somebody may have removed
+///              the gate and made another one of its name).
 /// Variables    GATE      the gate's node: k, whether it is paused, and the version that each change increases
 ///              q         one ephemeral, sequential node for each waiter: request_sequence
 ///              s         one ephemeral node for each slot held, 0..k-1: the request that holds it. Its czxid, the
