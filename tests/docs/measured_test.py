@@ -16,15 +16,17 @@ TYPED = re.compile(r"\b\d[\d.,]* ?(?:[num]s|[kKMG]B|%|percent|[a-z-]+ a second)(
 MADE = {"docs/cluster-figures.md": "bench/cluster/run --check", "docs/compared.md": "docs.compared"}
 # What programs are set to, or examples ask for: constants, not results.
 SETTINGS = {
-    "CHANGELOG.md": {"20 us": "how long a gate looks on"},
+    "CHANGELOG.md": {"20 us": "how long a gate looks on", "25 ms": "held by tests/gate/doze_clock_test.cpp"},
     "docs/async.md": {"2 ms": "how often is looked where the kernel has no futex_waitv"},
     "docs/cluster.md": {"500 ms": "the shortest session", "100 ms": "a turn", "0.2 ms": "a turn, for each that waits",
                         "20 ms": "required by bench/cluster"},
     "docs/decisions/0014-looking-first.md": {"2 ms": "how long was looked on", "50 us": "without movement"},
-    "docs/decisions/0017-gates-wait-by-events.md": {"2 ms": "how long was looked on before", "20 us": "and is now", "25 ms": "the longest doze"},
+    "docs/decisions/0017-gates-wait-by-events.md": {"2 ms": "how long was looked on before", "20 us": "and is now", "25 ms": "the longest doze",
+                                                    "10 ms": "how often a coarse clock moves, asked of the kernel"},
     "docs/decisions/0021-host-leases.md": {"0.2 ms": "a turn, for each that waits"},
-    "docs/gates.md": {"20 us": "how long a gate looks on", "2 ms": "when a waiter begins to watch", "8 ms": "or then", "32 ms": "or then",
-                      "250 ms": "or then", "20 ms": "how often it looks without the kernel's help", "225 ms": "or then", "16 kB": "held by tests/gate/gate_test.cpp"},
+    "docs/gates.md": {"20 us": "how long a gate looks on", "2 ms": "when a waiter begins to watch", "8 ms": "or then", "24 ms": "or then",
+                      "250 ms": "or then", "15 ms": "the slowest tick of the clock", "25 ms": "held by tests/gate/doze_clock_test.cpp",
+                      "256 times as": "the members for which there is a clock", "16 kB": "held by tests/gate/gate_test.cpp"},
     "docs/objects.md": {"20 ms": "how often who waits looks"},
     "docs/tool.md": {"10 ms": "after which a command has its witness", "20 ms": "for the witness to get a signal", "100 ms": "the longest idle token",
                      "200 ms": "the longest --try"},
