@@ -87,7 +87,8 @@ class [[nodiscard]] basic_permit {
   [[nodiscard]] basic_permit(From& from, std::adopt_lock_t, std::ptrdiff_t w = 1) noexcept : from_(from), w_(w) {}
   /// Takes the permits if they are free; else is empty.
   template <detail::semaphore_for<Semaphore> From>
-  [[nodiscard]] basic_permit(From& from, std::try_to_lock_t, std::ptrdiff_t w = 1) : basic_permit(from.try_acquire(w), from, w) {}
+  [[nodiscard]] basic_permit(From& from, std::try_to_lock_t, std::ptrdiff_t w = 1)
+      : basic_permit(from.try_acquire(w), from, w) {}
   /// Waits no longer than `timeout`; then is empty.
   template <detail::semaphore_for<Semaphore> From, class Rep, class Period>
   [[nodiscard]] basic_permit(From& from, const std::chrono::duration<Rep, Period>& timeout, std::ptrdiff_t w = 1)

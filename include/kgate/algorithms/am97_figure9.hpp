@@ -114,8 +114,8 @@ class figure9 {
     R[v].compare_and_swap(p["16"], spin_word(false, IN), spin_word(true, IN));
   }
 
-  /// Of the only block, where N = k+1: the invariant that is false, or nothing. Without I16, and I17 with Q instead of v,
-  /// as I16 has it: v is private.
+  /// Of the only block, where N = k+1: the invariant that is false, or nothing. Without I16, and I17 with Q instead of
+  /// v, as I16 has it: v is private.
   template <class State>
   const char* broken_invariant(const State& s) const {
     const int x = s.value(X), k = s.processes() - 1, inside = s.count(region::critical);
