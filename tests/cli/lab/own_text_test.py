@@ -347,6 +347,17 @@ class OwnText(LabTest):
         self.assertIn("names no C++ class", self.complaint("new", "1.hpp"))
         self.assertIn("promises 'fast'", self.complaint("check", self.new("fast.hpp", wrong=("bounded-exit", "fast")), *SMALL))
 
+    def test_what_a_compiler_leaves_behind_goes(self):
+        """As one does that a signal ends at the wrong moment."""
+        self.new()
+        scratch = self.folder / "scratch"
+        scratch.mkdir()
+        careless = self.folder / "careless"
+        careless.write_text('#!/bin/sh\n: >"$TMPDIR/left"\nexit 1\n')
+        careless.chmod(0o700)
+        self.assertIn("does not compile", self.complaint("check", "mine.hpp", *SMALL, CXX=str(careless), TMPDIR=str(scratch)))
+        self.assertEqual(list(scratch.iterdir()), [])
+
     def test_a_class_is_not_called_what_cannot_be(self):
         """Of a file of such a name the class gets another, which is said; one that was asked for is refused."""
         for name, made in (("static", "static_text"), ("and_eq", "and_eq_text"), ("Process", "Process_text"), ("acquire", "acquire_text"),

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 
 namespace kgate::tool {
@@ -28,18 +29,35 @@ std::vector<std::string> compiler_from_environment() {
   return {std::istream_iterator<std::string>(words), {}};
 }
 
-/// Runs a command found by PATH, its stderr in a file. Its exit code; nothing if there is no such command.
+/// As exec takes them.
+std::vector<char*> terminated(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// This program's environment, with another folder for temporary files.
+std::vector<std::string> environment_with_temporary(const fs::path& folder) {
+  std::vector<std::string> variables{"TMPDIR=" + folder.string()};
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    if (!std::string_view(*variable).starts_with("TMPDIR=")) variables.emplace_back(*variable);
+  return variables;
+}
+
+/// Runs a command found by PATH, its stderr in a file, and what it keeps for itself in the same folder: a compiler that is
+/// interrupted may leave it behind. Its exit code; nothing if there is no such command.
 std::optional<int> run(const std::vector<std::string>& words, const fs::path& errors) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = terminated(words);
+  const std::vector<std::string> variables = environment_with_temporary(errors.parent_path());
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   pid_t child = 0;
-  const int error = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int error =
+      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), terminated(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return std::nullopt;
   int status = 0;
