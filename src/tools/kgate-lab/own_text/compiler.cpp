@@ -45,8 +45,8 @@ std::vector<std::string> environment_with_temporary(const fs::path& folder) {
   return variables;
 }
 
-/// Runs a command found by PATH, its stderr in a file, and what it keeps for itself in the same folder: a compiler that is
-/// interrupted may leave it behind. Its exit code; nothing if there is no such command.
+/// Runs a command found by PATH, its stderr in a file. Its temporary files go to the same folder: a compiler that is
+/// interrupted may leave them behind. Its exit code; nothing if there is no such command.
 std::optional<int> run(const std::vector<std::string>& words, const fs::path& errors) {
   const std::vector<char*> arguments = terminated(words);
   const std::vector<std::string> variables = environment_with_temporary(errors.parent_path());
