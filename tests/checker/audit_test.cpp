@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The audit finds a text that forgets what it uses, and none in the catalogue.
 
-#include "lab/checker/model/audit.hpp"
+#include "lab/checker/audit/audit.hpp"
 
 #include <gtest/gtest.h>
 

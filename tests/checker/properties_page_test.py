@@ -10,7 +10,7 @@ FIELDS = ("id", "says", "source", "needs", "decided")
 
 
 def table():
-    text = (SOURCE / "src/lab/checker/properties/property.cpp").read_text()
+    text = (SOURCE / "src/lab/checker/claims/property.cpp").read_text()
     for entry in re.split(r"\{(?=\.id = )", text)[1:]:
         found = dict(re.findall(r'\.(\w+) =\s+"((?:[^"]|"\s+")*)"', entry))
         yield tuple(re.sub(r'"\s+"', "", found.get(field, "")) for field in FIELDS)

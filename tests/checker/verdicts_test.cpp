@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "checker/checked_programs.hpp"
-#include "lab/checker/model/local_analysis.hpp"
+#include "lab/checker/graph/local_analysis.hpp"
 
 namespace kgate::lab {
 namespace {

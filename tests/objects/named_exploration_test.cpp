@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Every interleaving of a few operations on the object that gives out names itself. Broken rule by rule, it is caught.
 
-#include "lab/checker/model/audit.hpp"
+#include "lab/checker/audit/audit.hpp"
 #include "named_explored.hpp"
 #include "resilient_explored.hpp"
 

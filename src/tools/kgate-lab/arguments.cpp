@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
+#include "lab/checker/claims/formula.hpp"
 #include "lab/checker/graph/graph.hpp"
 #include "lab/checker/properties/check.hpp"
-#include "lab/checker/properties/formula.hpp"
 #include "lab/checker/trace/fairness_trace.hpp"
 #include "lab/models/models.hpp"
 #include "tools/common/numbers.hpp"

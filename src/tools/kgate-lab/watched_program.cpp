@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "lab/checker/model/audit.hpp"
+#include "lab/checker/audit/audit.hpp"
 #include "tools/kgate-lab/exit_code.hpp"
 #include "tools/kgate-lab/interrupt.hpp"
 #include "tools/kgate-lab/own_text/text_file.hpp"

@@ -13,8 +13,8 @@
 #include <functional>
 #include <vector>
 
-#include "lab/checker/explore/permutation.hpp"
 #include "lab/checker/explore/tables.hpp"
+#include "lab/checker/model/permutation.hpp"
 
 namespace kgate::lab {
 

@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "lab/checker/explore/parallel_for.hpp"
-#include "lab/checker/model/local_analysis.hpp"
+#include "lab/checker/graph/local_analysis.hpp"
 
 namespace kgate::lab {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Starvation decided on states reduced by symmetry.
+/// The graph of states reduced by symmetry, and why starvation can be decided on it (properties/quotient_search.cpp).
 ///
 /// A reduced state stands for all its renamings, so a cycle of reduced states need not be a cycle of real ones: going
 /// round it may exchange processes, and "every process steps" cannot be read off the steps alone. So each step of the
@@ -21,9 +21,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "lab/checker/explore/permutation.hpp"
 #include "lab/checker/graph/graph.hpp"
-#include "lab/checker/properties/liveness.hpp"
+#include "lab/checker/model/permutation.hpp"
 
 namespace kgate::lab {
 
@@ -74,10 +73,5 @@ class quotient_graph {
   std::uint16_t* by_ = nullptr;
   std::uint8_t* obliged_ = nullptr;
 };
-
-/// As find_starvation on the graph of all states. The names in the lasso are those of the reduced state
-/// `entry`, its number that of the store.
-liveness_result find_starvation(const quotient_graph& g, const depths& d, int crashes, watch& w,
-                                const run_limits& limits, std::uint64_t bytes_used);
 
 }  // namespace kgate::lab

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lab/checker/explore/permutation.hpp"
 #include "lab/checker/model/machine.hpp"
+#include "lab/checker/model/permutation.hpp"
 
 namespace kgate::lab {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lab/checker/properties/formula.hpp"
+#include "lab/checker/claims/formula.hpp"
 
 namespace kgate::lab {
 

@@ -9,9 +9,9 @@
 #include <random>
 #include <stdexcept>
 
+#include "lab/checker/claims/formula.hpp"
 #include "lab/checker/explore/symmetry.hpp"
 #include "lab/checker/properties/checking.hpp"
-#include "lab/checker/properties/formula.hpp"
 #include "lab/checker/trace/way.hpp"
 
 namespace kgate::lab {

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "lab/checker/audit/audit.hpp"
+#include "lab/checker/claims/property.hpp"
 #include "lab/checker/explore/explorer.hpp"
-#include "lab/checker/model/audit.hpp"
 #include "lab/checker/model/coverage.hpp"
-#include "lab/checker/properties/property.hpp"
 #include "lab/checker/trace/trace.hpp"
 
 namespace kgate::lab {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "lab/checker/claims/formula.hpp"
 #include "lab/checker/properties/checking.hpp"
-#include "lab/checker/properties/formula.hpp"
 #include "lab/checker/properties/formula_search.hpp"
 
 namespace kgate::lab {

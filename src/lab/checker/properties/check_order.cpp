@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "lab/checker/model/local_analysis.hpp"
+#include "lab/checker/graph/local_analysis.hpp"
 #include "lab/checker/properties/checking.hpp"
 
 namespace kgate::lab {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "lab/checker/graph/local_analysis.hpp"
 #include "lab/checker/graph/quotient.hpp"
-#include "lab/checker/model/local_analysis.hpp"
 #include "lab/checker/properties/checking.hpp"
 #include "lab/checker/properties/stuck_waits.hpp"
 #include "lab/checker/trace/way.hpp"

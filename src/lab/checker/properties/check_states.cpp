@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "lab/checker/model/local_analysis.hpp"
+#include "lab/checker/claims/formula.hpp"
+#include "lab/checker/graph/local_analysis.hpp"
 #include "lab/checker/properties/checking.hpp"
-#include "lab/checker/properties/formula.hpp"
 
 namespace kgate::lab {
 

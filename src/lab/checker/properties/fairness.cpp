@@ -12,6 +12,7 @@
 #include "kgate/detail/contracts.hpp"
 #include "lab/checker/explore/parallel_for.hpp"
 #include "lab/checker/graph/components.hpp"
+#include "lab/checker/graph/local_analysis.hpp"
 #include "lab/checker/graph/routes.hpp"
 #include "lab/checker/properties/liveness.hpp"
 
@@ -371,16 +372,6 @@ std::uint64_t fairness_bytes(const state_graph& g, int threads) {
   const auto workers = static_cast<std::uint64_t>(std::clamp(threads, 1, g.N()));
   const auto N = static_cast<std::uint64_t>(g.N());
   return std::uint64_t{g.end()} * (sizeof(process_set) + workers * (sizeof(state_id) + 1) + N);
-}
-
-doorways doorways_of(const program& p) {
-  bool entry = false;
-  for (int process = 0; process < p.N(); ++process)
-    for (local_id s = 0; s < p.locals(process); ++s) {
-      if (p.local(process, s).waiting) return doorways::marked;
-      entry |= p.local(process, s).where == region::entry;
-    }
-  return entry ? doorways::none : doorways::not_needed;
 }
 
 }  // namespace kgate::lab

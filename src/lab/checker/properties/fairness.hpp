@@ -76,12 +76,4 @@ state_id find_endless_doorway(const exploration& e, const state_graph& g, int p,
 /// What these searches need beside the graph, at most.
 std::uint64_t fairness_bytes(const state_graph& g, int threads);
 
-/// What the text of a program says of doorways.
-enum class doorways {
-  marked,
-  none,        ///< a process can wait, and no p.doorway_end() was met
-  not_needed,  ///< the entry has no steps in which a process could be overtaken
-};
-doorways doorways_of(const program& p);
-
 }  // namespace kgate::lab

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "lab/checker/claims/formula.hpp"
 #include "lab/checker/graph/graph.hpp"
-#include "lab/checker/properties/formula.hpp"
 
 namespace kgate::lab {
 

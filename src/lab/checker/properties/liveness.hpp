@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "lab/checker/graph/graph.hpp"
+#include "lab/checker/graph/quotient.hpp"
 
 namespace kgate::lab {
 
@@ -31,6 +32,11 @@ struct liveness_result {
 
 /// A process outside F that stays in its entry for ever.
 liveness_result find_starvation(const state_graph& g, const depths& d, int crashes, watch& w, int threads);
+
+/// The same, on states reduced by symmetry. The names in the lasso are those of the reduced state
+/// `entry`, its number that of the store.
+liveness_result find_starvation(const quotient_graph& g, const depths& d, int crashes, watch& w,
+                                const run_limits& limits, std::uint64_t bytes_used);
 
 /// A run in which nobody enters any more although a process outside F is in its entry: blocked, or busy to no effect.
 liveness_result find_deadlock(const state_graph& g, const depths& d, int crashes, watch& w, int threads);

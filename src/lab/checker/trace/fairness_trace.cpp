@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "lab/checker/properties/fairness.hpp"
+#include "lab/checker/graph/local_analysis.hpp"
 
 namespace kgate::lab {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "lab/checker/properties/formula.hpp"
+#include "lab/checker/claims/formula.hpp"
 #include "lab/checker/trace/trace.hpp"
 
 namespace kgate::lab {

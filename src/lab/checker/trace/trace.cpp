@@ -8,8 +8,8 @@
 #include <optional>
 #include <stdexcept>
 
-#include "lab/checker/properties/formula.hpp"
-#include "lab/checker/properties/property.hpp"
+#include "lab/checker/claims/formula.hpp"
+#include "lab/checker/claims/property.hpp"
 #include "lab/checker/trace/able.hpp"
 #include "lab/checker/trace/fairness_trace.hpp"
 #include "lab/checker/trace/formula_trace.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lab/checker/explore/explorer.hpp"
-#include "lab/checker/explore/permutation.hpp"
+#include "lab/checker/model/permutation.hpp"
 
 namespace kgate::lab {
 

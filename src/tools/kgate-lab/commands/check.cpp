@@ -16,10 +16,10 @@
 #include <optional>
 #include <thread>
 
+#include "lab/checker/claims/formula.hpp"
 #include "lab/checker/explore/memory_limit.hpp"
 #include "lab/checker/explore/symmetry.hpp"
 #include "lab/checker/graph/graph_file.hpp"
-#include "lab/checker/properties/formula.hpp"
 #include "lab/models/models.hpp"
 #include "lab/models/promises.hpp"
 #include "lab/models/ticket_rules.hpp"

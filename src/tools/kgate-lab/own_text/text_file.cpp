@@ -14,7 +14,7 @@
 #include <memory>
 #include <regex>
 
-#include "lab/checker/properties/property.hpp"
+#include "lab/checker/claims/property.hpp"
 #include "lab/models/arenas.hpp"
 #include "lab/models/models.hpp"
 #include "lab/models/text_plugin.hpp"

@@ -9,7 +9,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "lab/checker/properties/formula.hpp"
+#include "lab/checker/claims/formula.hpp"
 
 namespace kgate::lab {
 

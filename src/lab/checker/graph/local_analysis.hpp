@@ -23,4 +23,12 @@ std::vector<bool> recurrent_in_doorway(const program& p, int process);
 /// The most steps any process takes in its exit, counted on the automata; has_cycle_in(p, region::exit) must be false.
 int exit_steps_max(const program& p);
 
+/// What the text of a program says of doorways.
+enum class doorways {
+  marked,
+  none,        ///< a process can wait, and no p.doorway_end() was met
+  not_needed,  ///< the entry has no steps in which a process could be overtaken
+};
+doorways doorways_of(const program& p);
+
 }  // namespace kgate::lab

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lab/checker/model/local_analysis.hpp"
+#include "lab/checker/graph/local_analysis.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -104,6 +104,16 @@ int exit_steps_max(const program& p) {
       if (p.local(process, s).where == region::critical) most = std::max(most, longest(s));
   }
   return most;
+}
+
+doorways doorways_of(const program& p) {
+  bool entry = false;
+  for (int process = 0; process < p.N(); ++process)
+    for (local_id s = 0; s < p.locals(process); ++s) {
+      if (p.local(process, s).waiting) return doorways::marked;
+      entry |= p.local(process, s).where == region::entry;
+    }
+  return entry ? doorways::none : doorways::not_needed;
 }
 
 }  // namespace kgate::lab

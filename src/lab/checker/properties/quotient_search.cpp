@@ -13,6 +13,7 @@
 #include "lab/checker/graph/components.hpp"
 #include "lab/checker/graph/fair_cycle.hpp"
 #include "lab/checker/graph/quotient.hpp"
+#include "lab/checker/properties/liveness.hpp"
 
 namespace kgate::lab {
 

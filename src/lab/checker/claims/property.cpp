@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lab/checker/properties/property.hpp"
+#include "lab/checker/claims/property.hpp"
 
 namespace kgate::lab {
 

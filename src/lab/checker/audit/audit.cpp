@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lab/checker/model/audit.hpp"
+#include "lab/checker/audit/audit.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <array>
 #include <chrono>
 
-#include "lab/checker/model/local_audit.hpp"
+#include "lab/checker/audit/local_audit.hpp"
 #include "lab/checker/model/walker.hpp"
 
 namespace kgate::lab {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lab/checker/properties/formula.hpp"
+#include "lab/checker/claims/formula.hpp"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lab/checker/model/audit.hpp"
+#include "lab/checker/audit/audit.hpp"
 #include "lab/checker/model/program.hpp"
 
 namespace kgate::lab {
