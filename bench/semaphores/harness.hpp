@@ -32,7 +32,7 @@ struct sample {
   double jain = 0;  ///< Jain's fairness index of the operations per thread
   double entered_meanwhile =
       0;  ///< the most entries of others from a call until it returned, involuntary switches aside
-  double admitted_meanwhile = -1;  ///< ours: the most others admitted while one stood in line
+  double admitted_meanwhile = -1;  ///< ours: the most others admitted while one was queued
   double undisturbed = 1;          ///< 0: a thread of a pair lost its processor meanwhile
 };
 

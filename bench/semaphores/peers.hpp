@@ -162,7 +162,7 @@ struct condvar_barging {
   int free;
 };
 
-/// Every waiter has its own condition variable; a permit is handed to the first in line.
+/// Every waiter has its own condition variable; a permit is handed to the first waiter.
 struct condvar_fifo {
   static constexpr const char* name = "mutex+condvar FIFO";
   struct waiter {

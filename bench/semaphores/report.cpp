@@ -98,8 +98,7 @@ void print_rates(const result& r, const series* first, const series* second) {
 }
 
 void print_overtakings(const result& r) {
-  std::printf("  %-26s %s\n", "peer",
-              "most others let in: seen from call to return, and of ours while standing in line");
+  std::printf("  %-26s %s\n", "peer", "most others let in: seen from call to return, and of ours while queued");
   for (const series& s : r.all) {
     std::printf("  %-26s %8.0f", s.who->name.c_str(), s.most(&sample::entered_meanwhile));
     if (s.most(&sample::admitted_meanwhile) >= 0) std::printf(" %8.0f", s.most(&sample::admitted_meanwhile));

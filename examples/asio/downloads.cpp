@@ -22,7 +22,7 @@ struct progress {
 
 asio::awaitable<void> download(asio::io_context& context, kgate::semaphore& limit, progress& all) {
   co_await kgate::with_asio::async_acquire(limit, context.get_executor(), asio::use_awaitable);
-  const kgate::permit mine(limit, std::adopt_lock);  // handed to the next in line at the end
+  const kgate::permit mine(limit, std::adopt_lock);  // handed to the next waiter at the end
   all.most_active = std::max(all.most_active, ++all.active);
   asio::steady_timer timer(context, 200us);
   co_await timer.async_wait(asio::use_awaitable);

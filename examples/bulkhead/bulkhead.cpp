@@ -19,7 +19,7 @@ class bulkhead {
  public:
   explicit bulkhead(std::ptrdiff_t limit) : inside_(limit) {}
 
-  /// Calls `backend` unless the line is too long: then false.
+  /// Calls `backend` unless the queue is too long: then false.
   template <class Backend>
   bool call(Backend&& backend) {
     const kgate::permit mine(inside_, 20ms);

@@ -65,7 +65,7 @@ struct progress {
 
 background download(event_loop& loop, kgate::semaphore& limit, progress& all) {
   co_await limit.async_acquire();
-  const kgate::permit mine(limit, std::adopt_lock);  // handed to the next in line at the end
+  const kgate::permit mine(limit, std::adopt_lock);  // handed to the next waiter at the end
   all.most_active = std::max(all.most_active, ++all.active);
   co_await loop.sleep(200us);
   --all.active;

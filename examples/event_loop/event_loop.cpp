@@ -26,7 +26,7 @@ int main() {
     kgate::gate gpus("gpu", 2, {.directory = directory});
     kgate::semaphore one(1);
     one.acquire();
-    kgate::acquire_event turn(one);                          // in line of the semaphore
+    kgate::acquire_event turn(one);                          // in the queue of the semaphore
     std::optional<kgate::gate::permit> held = gpus.enter();  // as another process might
     std::deque<kgate::enter_event> jobs;
     for (int i = 0; i < 10; ++i) jobs.emplace_back(gpus, 10s);

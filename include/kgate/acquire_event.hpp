@@ -6,7 +6,7 @@
 /// kgate::acquire_event: a position in the queue of a semaphore as a file descriptor, for any event loop.
 ///
 /// @code
-///   kgate::acquire_event turn(downloads);              // stands in line
+///   kgate::acquire_event turn(downloads);              // joins the queue
 ///   loop.watch_readable(turn.descriptor());            // epoll, poll, libuv, ...
 ///   if (turn.ended()) kgate::permit inside = turn.take();
 /// @endcode
@@ -37,7 +37,7 @@ namespace kgate {
 template <class Semaphore = semaphore>
 class basic_acquire_event {
  public:
-  /// Takes the permits if they are free, else stands in line.
+  /// Takes the permits if they are free, else joins the queue.
   /// @throws std::system_error if there is no descriptor to be had
   explicit basic_acquire_event(Semaphore& from, std::ptrdiff_t w = 1)
       : basic_acquire_event(from, w, deadline_node::clock::time_point::max()) {}

@@ -3,7 +3,7 @@
 
 #include "kgate/detail/cxx20.hpp"
 
-/// Coroutines in the line of a semaphore, among threads, in the same order.
+/// Coroutines in the queue of a semaphore, among threads, in the same order.
 ///
 /// @code
 ///   co_await downloads.async_acquire();                                // waits its turn, blocks no thread
@@ -27,10 +27,10 @@
 /// nothing, and throws kgate::refused. slots::async_acquire gives a slot or, with a limit, a std::optional; and
 /// pool::async_borrow a lease, which is empty if it gave up or was refused. The rules are those of acquire: a permit
 /// that is free is taken even if stop was requested before, one that comes at the last moment is taken, and who gives
-/// up is no longer in line.
+/// up is no longer queued.
 ///
 /// Nothing is allocated; a waiting coroutine's frame holds 72 bytes for it, 160 with a stop_token or time limit. A
-/// coroutine may be destroyed while it stands in line, by a thread that no grant can run beside.
+/// coroutine may be destroyed while it is queued, by a thread that no grant can run beside.
 
 #include <chrono>
 #include <concepts>

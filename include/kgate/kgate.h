@@ -144,7 +144,7 @@ KGATE_API void kgate_guard_against_truncation(void);
 KGATE_CHECKED int kgate_gate_join(kgate_gate* gate, kgate_member** member);
 /** Leaves if inside, and ends the membership. */
 KGATE_API void kgate_part(kgate_member* member);
-/** Waits in line for `weight` permits. */
+/** Waits in the queue for `weight` permits. */
 KGATE_CHECKED int kgate_enter(kgate_member* member, int weight);
 /** The same within a time limit and until `stop` is requested; KGATE_FOREVER and null are no limits. */
 KGATE_CHECKED int kgate_enter_within(kgate_member* member, int weight, int64_t nanoseconds, kgate_stop* stop);
@@ -214,7 +214,7 @@ KGATE_API ptrdiff_t kgate_semaphore_waiters(const kgate_semaphore* semaphore);
 typedef struct kgate_slots kgate_slots;
 KGATE_CHECKED int kgate_slots_create(kgate_slots** slots, ptrdiff_t k);
 KGATE_API void kgate_slots_destroy(kgate_slots* slots);
-/** Waits in line for one of the k slots. */
+/** Waits in the queue for one of the k slots. */
 KGATE_CHECKED int kgate_slots_acquire(kgate_slots* slots, ptrdiff_t* slot);
 KGATE_CHECKED int kgate_slots_acquire_within(kgate_slots* slots, ptrdiff_t* slot, int64_t nanoseconds,
                                              kgate_stop* stop);

@@ -140,7 +140,7 @@ class pool {
   /// All objects must have been given back, or the program stops.
   ~pool() { KGATE_EXPECTS(slots_.holders() == 0, "a pool is destroyed while an object is lent"); }
 
-  /// Waits in line for an object.
+  /// Waits in the queue for an object.
   [[nodiscard]] lease borrow() { return lend(basic_slot<Slots>(slots_)); }
   /// Empty if none is free now.
   [[nodiscard]] lease try_borrow() { return lend(basic_slot<Slots>(slots_, std::try_to_lock)); }

@@ -44,8 +44,8 @@ struct fifo {
   static constexpr int overtakings_max = 0;
 };
 
-/// Fairness: at most b others pass one that is in line, if b >= 16k; else at most b and one for each permit. b is from
-/// 2 to 40000. Keeps permits in use while the first in line wakes up: much faster than fifo when threads outnumber
+/// Fairness: at most b others pass one that is queued, if b >= 16k; else at most b and one for each permit. b is from
+/// 2 to 40000. Keeps permits in use while the first waiter wakes up: much faster than fifo when threads outnumber
 /// processors and hold permits for microseconds.
 template <int b = 16000>
 struct bounded_overtaking {
@@ -130,7 +130,7 @@ class alignas(detail::cache_line) basic_semaphore {
                                            : "semaphore destroyed while somebody waits for it");
   }
 
-  /// Takes w permits, all at once, waiting for them in line. Nobody who comes later is admitted before, even if it asks
+  /// Takes w permits, all at once, waiting in the queue. Nobody who comes later is admitted before, even if it asks
   /// for less (head-of-line rule): a large request delays those behind it, and cannot be starved by them. w < 1 and w >
   /// max() stop the program.
   /// @throws refused if w > permits(), now or after a resize while it waits, and if the semaphore is closed
@@ -144,7 +144,7 @@ class alignas(detail::cache_line) basic_semaphore {
     }
   }
 
-  /// Takes w permits if they are free now. Does not overtake those in line.
+  /// Takes w permits if they are free now. Does not overtake those queued.
   [[nodiscard]] bool try_acquire(std::ptrdiff_t w = 1) noexcept {
     check_weight(w);
     process p(caller(), gate_.key());
@@ -154,7 +154,7 @@ class alignas(detail::cache_line) basic_semaphore {
   }
 
   /// As acquire, but gives up after `timeout`; a permit that comes at the last moment is taken. False if it gave up or
-  /// was refused: then no permit was taken and it is no longer in line.
+  /// was refused: then no permit was taken and it is no longer queued.
   template <class Rep, class Period>
   [[nodiscard]] bool try_acquire_for(const std::chrono::duration<Rep, Period>& timeout, std::ptrdiff_t w = 1) {
     return try_acquire(w) || acquire_within({detail::deadline_after(timeout), nullptr}, w) == outcome::acquired;
@@ -198,7 +198,7 @@ class alignas(detail::cache_line) basic_semaphore {
       check_excess();
   }
 
-  /// Changes the number of permits. More: those in line are admitted at once. Fewer: those inside and those admitted
+  /// Changes the number of permits. More: those queued are admitted at once. Fewer: those inside and those admitted
   /// already stay and finish, and nobody else is admitted until fewer than k are inside; who waits for more than k is
   /// refused. Does not wait. Nothing if the semaphore is closed.
   /// @throws std::invalid_argument unless 1 <= k <= max()
@@ -241,7 +241,7 @@ class alignas(detail::cache_line) basic_semaphore {
                  });
     return std::max<std::ptrdiff_t>(0, permits() - balance - queued);
   }
-  /// Threads asleep in line, or about to sleep.
+  /// Threads asleep in the queue, or about to sleep.
   std::ptrdiff_t waiters() const noexcept {
     process p(caller(), gate_.key());
     if (machine::bucket_of(p, gate_).announced(p) == 0) return 0;

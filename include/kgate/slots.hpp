@@ -59,7 +59,7 @@ class basic_slots {
   basic_slots(const basic_slots&) = delete;
   basic_slots& operator=(const basic_slots&) = delete;
 
-  /// Waits in line for a slot.
+  /// Waits in the queue for a slot.
   [[nodiscard]] std::ptrdiff_t acquire() {
     if (names_in_word()) [[likely]] {
       if (const int name = permits_.try_acquire_named(); name >= 0) [[likely]]
@@ -101,7 +101,7 @@ class basic_slots {
   /// inside stay.
   void close() { permits_.close(); }
   bool closed() const noexcept { return permits_.closed(); }
-  /// Changes the number of slots. More: those in line are admitted at once.
+  /// Changes the number of slots. More: those queued are admitted at once.
   /// Fewer: those inside and those admitted already stay and keep their
   /// numbers; who is admitted later gets a number below k. Does not wait.
   /// Nothing if closed.

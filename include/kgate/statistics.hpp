@@ -19,7 +19,7 @@ struct no_statistics {
 struct statistics {
   static constexpr bool counts = true;
   std::atomic<std::uint64_t> grants{0}, waits{0}, overtakings{0}, given_up{0};
-  /// The most others that were admitted between the moment a thread stood in line and its own admission: those who came
+  /// The most others that were admitted between the moment a thread was queued and its own admission: those who came
   /// before it, and those who overtook it; and the latter alone. Counted are those that certainly fall into that time:
   /// from a look after the ticket was drawn to a look of the leaver before it admitted. Only those inside that have not
   /// told yet, at most k, can be taken for later ones.
@@ -31,7 +31,7 @@ struct statistics {
     a.overtakings.store(overtakings_before, std::memory_order_relaxed);
     a.ticket.store(ticket, std::memory_order_release);  // read by note_wait_of
   }
-  /// Called by the thread with this ticket, which had `ahead` before it and stood in line after `overtakings_before`.
+  /// Called by the thread with this ticket, which had `ahead` before it and was queued after `overtakings_before`.
   /// One that saw by itself that it was admitted, before the leaver told, is not counted.
   void note_wait_of(std::uint64_t ticket, std::uint64_t ahead, std::uint64_t overtakings_before) noexcept {
     const admission& a = admissions_[ticket % admissions_max];

@@ -134,7 +134,7 @@ class waiting_cells : public mapped_cells {
 class dozing_cells : public mapped_cells {
  public:
   /// A pause costs tens of nanoseconds; about a microsecond of them covers a hand-over between two running processes.
-  /// Only the next in line spins.
+  /// Only the next waiter spins.
   static constexpr int spins_most = 600, spins_between_looks = 64;
 
   /// With `clock`, if it is not null, instead of timers.

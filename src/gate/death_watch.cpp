@@ -245,7 +245,7 @@ void death_watch::fail_all() noexcept {
 bool death_watch::reconcile(std::map<int, int>& descriptors, const std::vector<int>& ended,
                             std::vector<unsigned>& rung) {
   const std::lock_guard guard(mutex_);
-  // A process with one thread ends sooner, and the next in line is inside sooner: a member inside has none.
+  // A process with one thread ends sooner, and the next waiter is inside sooner: a member inside has none.
   finished_ = wanted_.empty();
   if (stopping_ || finished_) return false;
   std::map<int, int> kept;

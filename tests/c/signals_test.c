@@ -253,7 +253,7 @@ static size_t waiters_there(void) {
 }
 static void killed(pid_t child) { CHECK(kill(child, SIGKILL) == 0 && waits_for(child) == 128 + SIGKILL); }
 
-/* One inside, then three waiters, in calls that block and by events; killed: the first in line, the one inside, and the
+/* One inside, then three waiters, in calls that block and by events; killed: the first waiter, the one inside, and the
  * next. The last gets in. */
 static void kill_9_of_holders_and_waiters(void) {
   for (int begins = 0; begins < 2; ++begins) {

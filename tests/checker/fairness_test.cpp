@@ -53,7 +53,7 @@ TEST(fairness, whoever_can_always_enter_is_overtaken_without_harm) {
   EXPECT_EQ(bound<semaphore>({2, 2}), 0);
 }
 
-// One of the first two in line may go in: at most one overtakes the first at a time, which is 2-FCFS; but the first,
+// One of the first two queued may go in: at most one overtakes the first at a time, which is 2-FCFS; but the first,
 // overtaken, has to wait until somebody leaves, and may be overtaken again then.
 TEST(fairness, k_fcfs_does_not_give_fife) {
   expect_verdict<any_of_two>({4, 2}, "k-fcfs", verdict::holds);

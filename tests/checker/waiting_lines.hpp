@@ -10,7 +10,7 @@
 
 namespace kgate::lab::waiting_lines {
 
-/// A line of waiters in order of arrival, how many are inside, and how often the first has been overtaken.
+/// A queue of waiters in order of arrival, how many are inside, and how often the first has been overtaken.
 struct line {
   std::uint8_t waiters[5] = {};  // process number + 1, 0 behind the last
   std::uint8_t inside = 0;
@@ -37,7 +37,7 @@ inline std::string to_string(const line& l) { return std::to_string(l.inside) + 
 
 inline constexpr int without_limit = -1;
 
-/// When there is room, the first in line may go inside; those at positions below Reach may too, as long as the first
+/// When there is room, the first waiter may go inside; those at positions below Reach may too, as long as the first
 /// has been overtaken fewer than Budget times. Everybody tries again and again.
 template <class M, int Reach, int Budget>
 class overtaking_line {

@@ -32,7 +32,7 @@ TEST(ResilientExplored, ToldWhoIsInsideItIsLinearizableToo) {
   EXPECT_FALSE(two_each.waited);
 }
 
-/// Behind kgate::slots, with as many processes as slots. One more, who waits in line, has more states than fit.
+/// Behind kgate::slots, with as many processes as slots. One more, who waits in the queue, has more states than fit.
 TEST(ResilientExplored, BehindSlotsTwoProcessesTwoOperationsEach) {
   const operations_result r = explored<tiny, resilient_operations<tiny, slots_names>>(2, 2, 2);
   EXPECT_TRUE(r.complete);

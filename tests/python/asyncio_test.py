@@ -116,7 +116,7 @@ class Gates(unittest.IsolatedAsyncioTestCase):
         async with g.enter_async():
             tasks = [asyncio.create_task(work(i)) for i in range(100)]
             await asyncio.sleep(0.05)
-            self.assertEqual(len(g.status().waiters), 1)  # the first of the line stands for all
+            self.assertEqual(len(g.status().waiters), 1)  # the first of the queue stands for all
         await asyncio.gather(*tasks)
         self.assertEqual(order, list(range(100)))
 
@@ -131,7 +131,7 @@ class Gates(unittest.IsolatedAsyncioTestCase):
 
         tasks = [asyncio.create_task(work(i)) for i in range(6)]
         await until(lambda: g.status().waiters)
-        for i in (0, 3, 5):  # the first in line, one of the middle, the last
+        for i in (0, 3, 5):  # the first waiter, one of the middle, the last
             tasks[i].cancel()
         inside.release()
         ended = await asyncio.gather(*tasks, return_exceptions=True)

@@ -509,7 +509,7 @@ class Processes(unittest.TestCase):
                     others.append(started(language))
                     eventually(lambda: len(g.status().waiters) == i)
                 holder, waiter, second, third = others
-                for victim in (waiter, holder):  # the first in line, then the one inside
+                for victim in (waiter, holder):  # the first waiter, then the one inside
                     victim.kill()
                     victim.communicate()
                 self.assertEqual(second.stdout.readline(), "0\n")

@@ -47,7 +47,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How often a thread allocates that calls wait(), which ends when end() is called after it has come to stand in line.
+/// How often a thread allocates that calls wait(), which ends when end() is called after it has come to be queued.
 template <class Line, class Wait, class End>
 int allocations_of(const Line& line, Wait wait, End end) {
   allocations = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coroutines in the line of a semaphore: order, the ends of a wait, where they go on, and how little they need.
+// Coroutines in the queue of a semaphore: order, the ends of a wait, where they go on, and how little they need.
 #include "kgate/async.hpp"
 
 #include <gtest/gtest.h>

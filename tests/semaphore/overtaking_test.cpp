@@ -19,7 +19,7 @@ overtaking_run worst(int N, int k, std::uint64_t steps) {
     all.over_admitted |= one.over_admitted;
     all.passages += one.passages;
   }
-  std::printf("N=%d k=%d: %lu passages, %lu overtakings, one in line passed %d times at most\n", N, k,
+  std::printf("N=%d k=%d: %lu passages, %lu overtakings, one queued passed %d times at most\n", N, k,
               static_cast<unsigned long>(all.passages), static_cast<unsigned long>(all.overtakings), all.most);
   return all;
 }

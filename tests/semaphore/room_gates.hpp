@@ -332,7 +332,7 @@ struct staring_queue : mortal_queue {
   }
 };
 
-/// Wrong: who comes to serve the line looks at W before it knows that somebody is registered (R3).
+/// Wrong: who comes to serve the queue looks at W before it knows that somebody is registered (R3).
 struct trusting_machine : mortal_machine {
   template <class Algorithm>
   static void serve(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken, typename Algorithm::word most) {
@@ -345,7 +345,7 @@ struct trusting_queue : small_queue<trusting_machine> {
   void destroy(Process& p) { this->W.destroy(p); }
 };
 
-/// Wrong: whoever admits several takes one of them out of the line (R5).
+/// Wrong: whoever admits several takes one of them out of the queue (R5).
 struct stingy_machine : room_machine {
   template <class Algorithm>
   static void serve(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken, typename Algorithm::word) {
@@ -361,7 +361,7 @@ struct deaf_machine : room_machine {
 };
 using deaf_queue = small_queue<deaf_machine>;
 
-/// Wrong: who gives up leaves the line and its ticket to nobody (T4).
+/// Wrong: who gives up leaves the queue and its ticket to nobody (T4).
 struct careless_bucket_machine : room_machine {
   struct Bucket : room_machine::Bucket {
     using room_machine::Bucket::Bucket;

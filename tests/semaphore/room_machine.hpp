@@ -2,7 +2,7 @@
 #pragma once
 
 /// A machine of the laboratory with a waiting room of one bucket, for the texts that kgate::semaphore runs. What they
-/// do under the bucket's lock to the line of waiters is one step each: nobody else may look.
+/// do under the bucket's lock to the queue of waiters is one step each: nobody else may look.
 
 #include <algorithm>
 #include <array>

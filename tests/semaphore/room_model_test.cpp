@@ -71,16 +71,16 @@ TEST(RoomModel, AnotherSemaphoreAtTheSameAddressIsServedByItsOwnWord) {
 TEST(RoomMutants, AreCaught) {
   catches<fifo_in_room>(2, 1, 2, "defer:3", "R1: a waiter announces itself after it has looked at W");
   catches<fifo_in_room>(2, 1, 2, "drop:b4", "R1: a leaver does not look whether somebody waits");
-  catches<fifo_in_room>(2, 1, 2, "force:b5=1", "a leaver does not serve the line");
+  catches<fifo_in_room>(2, 1, 2, "force:b5=1", "a leaver does not serve the queue");
   catches<in_room<deaf_queue>>(2, 1, 2, "", "R2: a leaver that finds the lock held does not ask for more service");
   catches<fifo_in_room>(3, 1, 1, "drop:b7", "a thread that waits for the lock is not woken");
   catches<fifo_in_room>(2, 1, 2, "drop:w1", "R4: who is taken out is not told");
   catches<fifo_in_room>(2, 1, 2, "drop:w2", "R4: who is taken out is not woken");
   catches<fifo_in_room>(2, 1, 2, "force:4=0", "who registers believes itself admitted");
   catches<impatient_in_room<small_queue<room_machine>>>(2, 1, 2, "drop:17",
-                                                        "T4: the first in line gives up and does not hand on");
+                                                        "T4: the first waiter gives up and does not hand on");
   using one_gives_up = one_gives_up_in_room<small_queue<room_machine>>;
-  catches<one_gives_up>(3, 3, 1, "force:18=1", "T4: the last in line gives up and keeps its ticket");
+  catches<one_gives_up>(3, 3, 1, "force:18=1", "T4: the last waiter gives up and keeps its ticket");
   catches<one_gives_up>(3, 3, 1, "drop:s7", "T4: a ticket given up is not handed back when its turn comes");
   catches<one_gives_up_in_room<careless_queue>>(3, 3, 1, "", "T4: a ticket given up is forgotten");
 }

@@ -205,7 +205,7 @@ class shrunk_in_room : public suspending_in_room<Queue, 2, Heavy> {
   }
 };
 
-/// Wrong: whether the wait has ended is asked before the waiter stands in line (T5).
+/// Wrong: whether the wait has ended is asked before the waiter is queued (T5).
 template <class Queue, int Permits>
 class hasty_in_room : public cancelled_in_room<Queue, Permits> {
  public:
@@ -221,7 +221,7 @@ class hasty_in_room : public cancelled_in_room<Queue, Permits> {
   }
 };
 
-/// Wrong: who withdraws a waiter resumes it even if somebody else took it out of the line.
+/// Wrong: who withdraws a waiter resumes it even if somebody else took it out of the queue.
 struct resuming_queue : small_queue<room_machine> {
   using small_queue<room_machine>::small_queue;
   template <class Waiter>
@@ -230,7 +230,7 @@ struct resuming_queue : small_queue<room_machine> {
     return true;
   }
 };
-/// Wrong: of those who wait for too many only the last in line is taken out, if it is one.
+/// Wrong: of those who wait for too many only the last waiter is taken out, if it is one.
 struct near_sighted_queue : small_queue<room_machine> {
   using small_queue<room_machine>::small_queue;
   template <class Note>

@@ -60,10 +60,10 @@ TEST(SuspendedMutants, AreCaught) {
   breaks<cancelled_in_room<resuming_queue, 1>>(3, 1, "", "a waiter is resumed by who granted and by who cancelled");
   catches<cancelled_in_room<queue, 1>>(3, 2, "drop:17", "T4: the permit of a withdrawn waiter is lost");
   catches<granted_in_room<queue, 1>>(3, 1, "defer:a1", "R1: a suspended waiter announces itself after it drew");
-  catches<closed_in_room<queue, 0, false>>(2, 1, "", "R4: whom closing takes out of the line is not woken");
+  catches<closed_in_room<queue, 0, false>>(2, 1, "", "R4: whom closing takes out of the queue is not woken");
   catches<shrunk_in_room<queue, 1, true>>(
       3, 1, "", "T5: those who wait for more than there are are taken out before it is known");
-  catches<shrunk_in_room<near_sighted_queue, 1>>(3, 1, "", "one that waits for more than there are stays in line");
+  catches<shrunk_in_room<near_sighted_queue, 1>>(3, 1, "", "one that waits for more than there are stays queued");
   breaks<shrunk_in_room<queue, 1>>(3, 1, "drop:refuse", "a refused waiter believes itself admitted");
   breaks<closed_in_room<queue, 1>>(3, 1, "drop:refuse", "a refused waiter believes itself admitted");
 }

@@ -33,7 +33,7 @@ TEST(TicketWord, WhoWaitsAndWhoIsAtTheFront) {
         for (word i = 0; i < line; ++i) {
           const word t = L::wrapped(sum(first, i));
           EXPECT_TRUE(L::waits(v, t));
-          EXPECT_EQ(L::at_front(v, t), i == 0) << line << " in line, " << i << " before it";
+          EXPECT_EQ(L::at_front(v, t), i == 0) << line << " queued, " << i << " before it";
         }
         EXPECT_TRUE(L::at_front(v, L::next_ticket(v)) || line > 0);
       }

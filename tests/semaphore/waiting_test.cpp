@@ -110,7 +110,7 @@ TEST(semaphore_waiting, of_many_mixes_timed_and_untimed_ones) {
   EXPECT_EQ(s.available(), 2);
 }
 
-// 12 threads, 2 permits: whoever stands in line has at most 11 before it, and under fifo nobody passes.
+// 12 threads, 2 permits: whoever is queued has at most 11 before it, and under fifo nobody passes.
 constexpr int crowd = 12, crowd_permits = 2;
 template <class Fairness>
 void count_crowd(kgate::statistics& into, int passages) {
@@ -138,7 +138,7 @@ TEST(semaphore_waiting, is_overtaken_by_nobody_under_fifo) {
   EXPECT_GT(got.most_admitted_meanwhile, 0U);
   EXPECT_LE(got.most_admitted_meanwhile, crowd + crowd_permits);
 }
-// Of b = 64, 48 are released for barging while one is in line, and two may be bargeable when it comes; two that are
+// Of b = 64, 48 are released for barging while one is queued, and two may be bargeable when it comes; two that are
 // inside and have not said so yet may be counted too.
 TEST(semaphore_waiting, is_overtaken_b_times_at_most) {
   kgate::statistics got;

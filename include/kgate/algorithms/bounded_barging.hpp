@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// ticket_queue.hpp with barging: while the first in line sleeps, a permit may be released for whoever comes first, but
+/// ticket_queue.hpp with barging: while the first waiter sleeps, a permit may be released for whoever comes first, but
 /// nobody is overtaken more than b times.
 ///
 /// Source       this project; bounded waiting for enabling is C4' of Fischer, Lynch, Burns & Borodin 1979
-/// Promises     those of ticket_queue.hpp, but for the order: at most b overtakings of a process in line
+/// Promises     those of ticket_queue.hpp, but for the order: at most b overtakings of a queued process
 /// Variables    W as there
-///              Q  (e, c, f, a, l)  l bargeable permits; a processes in line done spinning; f: whether a removal of
+///              Q  (e, c, f, a, l)  l bargeable permits; a queued processes done spinning; f: whether a removal of
 ///                                  permits has stopped barging; c permits released for barging in the epoch e
 ///                                  initially all 0
 ///              F                   the ticket that ends such a stop                                   initially 0
 /// Invariants   those of ticket_queue.hpp, with l among the free permits, and
-///              B1  an epoch releases at most c_max permits for barging, and none in the epoch e while the first in
-///                  line carries a stamp of e - m or before. A stamp is the epoch its process saw before it drew its
-///                  ticket, so whoever is in line is passed by at most m * c_max <= b permits released meanwhile and by
+///              B1  an epoch releases at most c_max permits for barging, and none in the epoch e while the first
+///                  waiter carries a stamp of e - m or before. A stamp is the epoch its process saw before it drew its
+///                  ticket, so whoever is queued is passed by at most m * c_max <= b permits released meanwhile and by
 ///                  the l that were there when it drew
-///              B2  a permit is released for barging only under the bucket's lock, with the first in line registered
-///                  there and woken. Whoever serves the line sees to it that where l > 0 the first in line is woken or
+///              B2  a permit is released for barging only under the bucket's lock, with the first waiter registered
+///                  there and woken. Whoever serves the queue sees to it that where l > 0 the first waiter is woken or
 ///                  gets the permit; who registers hands bargeable permits back first
 /// Deviations   none
 /// Memory model sequential consistency
@@ -48,11 +48,11 @@ struct barging_quota {
   static constexpr word one_spent = static_cast<word>(word{1} << spent_at);
   static constexpr word asleep_mask = static_cast<word>(mask(asleep_bits) << asleep_at);
 
-  /// m: for how many epochs one in line may be passed; and how many permits are released for barging in each (B1).
+  /// m: for how many epochs a waiter may be passed; and how many permits are released for barging in each (B1).
   static constexpr int epochs = std::clamp(b, 2, 16);
   static constexpr word spent_max = static_cast<word>(std::max(1, b / epochs * 15 / 16));
   static_assert(spent_max <= mask(spent_bits));
-  /// A waiter keeps so many bits of the epoch. Ages are below 2m while somebody is in line.
+  /// A waiter keeps so many bits of the epoch. Ages are below 2m while somebody is queued.
   static constexpr int stamp_bits = std::bit_width(4U * epochs - 1);
 
   static constexpr word bargeable(word q) { return static_cast<word>(q & mask(bargeable_bits)); }
@@ -78,7 +78,7 @@ struct barging_quota {
     const word kept = age(q, stamp) < epochs ? stamp : static_cast<word>(epoch_of(q) - epochs);
     return static_cast<word>(kept & mask(stamp_bits));
   }
-  /// q with one more bargeable permit, or q itself if that may not be while one with this stamp is first in line (B1).
+  /// q with one more bargeable permit, or q itself if that may not be while the first waiter has this stamp (B1).
   static constexpr word with_one_more(word q, word stamp) {
     if (stopped(q) != stop::none || bargeable(q) == mask(bargeable_bits)) return q;
     const word next = spent(q) < spent_max
@@ -214,7 +214,7 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
   /// Before a ticket is drawn (B1).
   void note_stamp(Process& p, Private& mine) { mine.stamp = quota::epoch_of(Q.read(p["0q"])); }
 
-  /// Whether those who come now, with W as seen, may hope to pass the ones in line.
+  /// Whether those who come now, with W as seen, may hope to pass those queued.
   bool may_barge(Process& p, word seen) {
     return quota::somebody_asleep(Q.read(p["30"])) && may_be_passed<M>(p, L::next_ticket(seen));
   }
@@ -224,7 +224,7 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
     noted<M>(p, event::overtaking);
     return true;
   }
-  /// Turns a bargeable permit into the admission of the first in line; false if there is none. Under the lock: serve()
+  /// Turns a bargeable permit into the admission of the first waiter; false if there is none. Under the lock: serve()
   /// follows.
   bool hand_back_bargeable(Process& p) {
     if (quota::bargeable(Q.rmw(p["29"], quota::one_less)) == 0) return false;
@@ -235,7 +235,7 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
     return may_be_passed<M>(p, mine.last) ? waiter_state::waiting : waiter_state::handoff_only;
   }
 
-  /// Instead of waiting for the first in line to wake up, leaves the permit to whoever comes first. The first in line
+  /// Instead of waiting for the first waiter to wake up, leaves the permit to whoever comes first. The first waiter
   /// is woken, and admitted as soon as it runs. False if that may not be: the permit is still the caller's.
   [[gnu::noinline]] bool release_for_barging([[maybe_unused]] Caller caller) {
     if constexpr (!detail::RoomMachine<M>) {

@@ -137,7 +137,7 @@ class dozing {
     return w.free() > 0 && !w.closed() && c.state_of(i).weight() <= w.free();
   }
 
-  /// Whether somebody is inside, and nobody who will leave: then nobody wakes the next in line.
+  /// Whether somebody is inside, and nobody who will leave: then nobody wakes the next waiter.
   bool all_end() {
     return c.call([&] {
       bool any = false;

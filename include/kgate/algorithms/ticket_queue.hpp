@@ -21,15 +21,15 @@
 ///              T3  after the step that gives a permit away a leaver touches the waiting room and nothing else (R3)
 ///              T4  a ticket given up is handed back when its turn comes. Until then the waiter behind it carries it: a
 ///                  waiter stands for the tickets [first, last], of which the last w are its own
-///              T5  a waiter may be suspended: no process waits, and whoever takes it out of the line resumes it, once.
+///              T5  a waiter may be suspended: no process waits, and who takes it out of the queue resumes it, once.
 ///                  It is suspended only if nothing ends its wait when it is inserted, asked under the lock; what ends
-///                  it later takes the lock afterwards and finds it in the line (withdraw), or finds it gone
+///                  it later takes the lock afterwards and finds it in the queue (withdraw), or finds it gone
 ///              T6  where W has names (ticket_word.hpp), a name is free in W unless somebody inside has it. Those
 ///                  inside are no more than there are names, so who is inside without one finds one
 /// Doorway      up to the ticket. A process that finds no permit free and nobody queued hands the ticket back and spins
 ///              a bounded while before it draws for good: meanwhile it is not queued, and whoever comes may take what
 ///              gets free
-/// Deviations   none. Limits: tickets wrap. Fewer than half of all tickets may be in line at a time.
+/// Deviations   none. Limits: tickets wrap. Fewer than half of all tickets may be queued at a time.
 /// Memory model sequential consistency; R1 needs it
 /// Evidence     tests/semaphore: model_test (all promises at N=3 k=1,2 and N=4 k=2,3, tickets wrapping),
 ///              room_model_test (with the waiting room and the kernel's way to sleep: giving up, weights, resizing,
@@ -55,7 +55,7 @@ enum class waiter_state : unsigned char {
   handoff_only,    ///< the next permit is for it: nobody may barge past it
 };
 
-/// A waiter as its line describes it: stands for the tickets [first, last], of which the last `weight` are its own.
+/// A waiter as its queue describes it: stands for the tickets [first, last], of which the last `weight` are its own.
 template <class Word>
 struct line_entry {
   Word first = 0;
@@ -91,7 +91,7 @@ class ticket_queue {
   struct Private {
     word last = 0;   ///< the last of its tickets: when it is admitted, all are
     word w = 1;      ///< how many
-    word ahead = 0;  ///< tickets in line before it when they were drawn
+    word ahead = 0;  ///< tickets queued before it when they were drawn
     word stamp = 0;  ///< for barging
     giving_up gives_up = giving_up::no;
     bool counted = false;  ///< for barging
@@ -111,7 +111,7 @@ class ticket_queue {
     self().release(p, 1, L::one_out(L::permits_max));
   }
 
-  /// Takes w permits, waiting for them in line. False: expired() held first, and nothing is taken.
+  /// Takes w permits, waiting for them in the queue. False: expired() held first, and nothing is taken.
   template <class Expired>
   bool acquire(Caller p, word w, Expired expired) {
     const word old = W.fetch_add(p["1"], w);
@@ -166,9 +166,9 @@ class ticket_queue {
     return wait_registered(p, mine, expired);
   }
 
-  /// Takes w permits if they are free; else puts `me` in line and does not wait. Suspended: whoever admits or withdraws
-  /// it resumes it, from now on at any time, so the caller touches it no more. Expired: expired() held, and it is in
-  /// line, not suspended: give_up_enrolled() next.
+  /// Takes w permits if they are free; else queues `me` and does not wait. Suspended: whoever admits or withdraws
+  /// it resumes it, from now on at any time, so the caller touches it no more. Expired: expired() held, and it is
+  /// queued, not suspended: give_up_enrolled() next.
   template <class Waiter, class Expired>
   enrollment enroll(Process& p, Waiter& me, word w, Expired&& expired) {
     using protocol = detail::bucket_protocol<M>;
@@ -207,7 +207,7 @@ class ticket_queue {
     return false;
   }
   /// Ends the wait of a waiter that may be suspended. True: it was, its tickets are given up, and the caller resumes
-  /// it. False: it is not suspended, or somebody else took it out of the line and resumes it.
+  /// it. False: it is not suspended, or somebody else took it out of the queue and resumes it.
   template <class Waiter>
   bool withdraw(Process& p, Waiter& me) {
     return give_up_at_last(p, M::bucket_of(p, *this), me, true);
@@ -234,12 +234,12 @@ class ticket_queue {
     }
   }
 
-  /// Hands n of k permits back, first of all to those in line. `one_out` says k (ticket_word.hpp) and is only a hint,
+  /// Hands n of k permits back, first of all to those queued. `one_out` says k (ticket_word.hpp) and is only a hint,
   /// read before: this object may be gone as soon as the permits are given away. False if there seem to be more than k
   /// now.
   bool release(Caller p, word n, word one_out) {
     const word old = put_back(p["8"], n);
-    // The usual case: these were all that were out, and nobody is in line.
+    // The usual case: these were all that were out, and nobody is queued.
     if (!L::had_out(old, one_out, n)) [[unlikely]]
       return finish_release(p, old, n, one_out);
     return true;
@@ -273,7 +273,7 @@ class ticket_queue {
       taken.wake_all(p);
     }
   }
-  /// The same; the caller wakes those taken out of the line.
+  /// The same; the caller wakes those taken out of the queue.
   template <class Taken>
   void add_permits(Process& p, word n, Taken& taken) {
     if (L::in_line(put_back(p["12"], n)) > 0)
@@ -292,7 +292,7 @@ class ticket_queue {
       return old;
     }
   }
-  /// The same; the caller wakes those taken out of the line.
+  /// The same; the caller wakes those taken out of the queue.
   template <class Taken>
   word remove_permits(Process& p, word n, Taken& taken) {
     using protocol = detail::bucket_protocol<M>;
@@ -313,7 +313,7 @@ class ticket_queue {
   /// W of the moment.
   word read(Process& p) { return W.read(p["W"]); }
 
-  /// What the room calls under the lock of this object's bucket: takes out of the line who is admitted, and hands back
+  /// What the room calls under the lock of this object's bucket: takes out of the queue who is admitted, and hands back
   /// tickets given up whose turn has come (T4). Doing it twice does no harm. Where nobody barges, no more than `most`
   /// waiters are taken out, and one for each ticket handed back.
   template <class Bucket, class Taken>
@@ -380,7 +380,7 @@ class ticket_queue {
       noted<M>(p, event::admission, L::wrapped(static_cast<word>(L::E(old) + i)));
     return old;
   }
-  /// After W went from `old` to n more permits: somebody was in line, or others are inside. Touches nothing of this
+  /// After W went from `old` to n more permits: somebody was queued, or others are inside. Touches nothing of this
   /// object.
   [[gnu::noinline, gnu::flatten]] bool finish_release(Caller caller, word old, word n, word one_out) {
     auto&& p = process_of<M>(caller, key());
@@ -403,7 +403,7 @@ class ticket_queue {
     Private mine;
     return enter_drawn(p, mine, old, w) || self().wait(p, mine, expired);
   }
-  /// The tickets drawn do not admit at once. If nobody else is in line they are handed back, and the process spins
+  /// The tickets drawn do not admit at once. If nobody else is queued they are handed back, and the process spins
   /// first.
   bool enter_drawn(Process& p, Private& mine, word old, word w) {
     note_tickets(p, mine, old, w);
@@ -435,7 +435,7 @@ class ticket_queue {
   }
 
   /// Tries for a permit a while before it draws a ticket: a thread that runs can use one at once. Gives way when enough
-  /// have left meanwhile, and where nobody may be overtaken, when somebody is in line.
+  /// have left meanwhile, and where nobody may be overtaken, when somebody is queued.
   [[gnu::noinline]] bool spin_before_queueing(Process& p) {
     word seen = 0;
     if (take_any(p, seen)) return true;
@@ -513,7 +513,7 @@ class ticket_queue {
     const word first = L::wrapped(static_cast<word>(mine.last + 1 - mine.w));
     b.insert(p, *this, me, entry{first, mine.last, mine.w, mine.stamp, state, suspended, true, nullptr});
   }
-  /// Before a waiter is registered: bargeable permits go to those in line.
+  /// Before a waiter is registered: bargeable permits go to those queued.
   template <class Bucket, class Taken>
   void offer_bargeable([[maybe_unused]] Process& p, [[maybe_unused]] Bucket& b, [[maybe_unused]] Taken& taken) {
     if constexpr (barging) {
@@ -576,7 +576,7 @@ class ticket_queue {
       p.pause();
     }
   }
-  /// Under the lock, where `me` is in the line as `at`.
+  /// Under the lock, where `me` is in the queue as `at`.
   template <class Bucket, class Waiter, class Taken>
   giving_up give_up_locked(Process& p, Bucket& b, Waiter& me, const entry& at, Taken& taken) {
     for (;;) {
@@ -592,7 +592,7 @@ class ticket_queue {
         serve(p, b, taken);
         return giving_up::done;
       }
-      if (L::next_ticket(seen) == L::wrapped(static_cast<word>(at.last + 1))) {  // last in line: hand the tickets back
+      if (L::next_ticket(seen) == L::wrapped(static_cast<word>(at.last + 1))) {  // last waiter: hand the tickets back
         if (!W.compare_and_swap(p["18"], seen, static_cast<word>(seen - count))) continue;
         b.remove(p["21"], me);
         return giving_up::done;

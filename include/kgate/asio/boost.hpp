@@ -79,7 +79,7 @@ struct boost_asio {
 
 namespace kgate::with_boost_asio {
 
-/// Takes w permits, waiting for them in the line of `from` without blocking a thread, and calls the handler, never from
+/// Takes w permits, waiting in the queue of `from` without blocking a thread, and calls the handler, never from
 /// within this call: with no error; with operation_aborted after a cancellation; with shut_down if the semaphore is
 /// closed; with invalid_argument if it has fewer than w permits. `executor` is where the handler is called, unless the
 /// handler has one of its own. A cancellation of any type ends the wait.

@@ -3,7 +3,7 @@
 
 #include "kgate/detail/cxx20.hpp"
 
-/// An asynchronous operation of Asio that stands in the line of a semaphore. Include kgate/asio/standalone.hpp or
+/// An asynchronous operation of Asio that waits in the queue of a semaphore. Include kgate/asio/standalone.hpp or
 /// kgate/asio/boost.hpp.
 
 #include <cstddef>

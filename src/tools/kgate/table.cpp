@@ -226,7 +226,7 @@ constexpr std::array cancel_examples{
     example_row{"kgate cancel -n gpu --all", "all that wait"},
 };
 constexpr std::array pause_examples{example_row{"kgate pause -n gpu", "those inside go on, nobody new gets in"}};
-constexpr std::array resume_examples{example_row{"kgate resume -n gpu", "the next in line get in"}};
+constexpr std::array resume_examples{example_row{"kgate resume -n gpu", "the next waiters get in"}};
 constexpr std::array drain_examples{
     example_row{"kgate drain -n gpu && reboot", "pause, and wait until nobody is inside"}};
 constexpr std::array resize_examples{example_row{"kgate resize -n gpu -k 3", "from now on three at a time"}};

@@ -43,7 +43,7 @@ struct queue_line {
     if (now - began < 300 * ms || now - shown < 250 * ms) return;
     shown = now;
     line.show("kgate: waiting at gate '" + name +
-              "': " + (position == 0 ? "next in line" : std::to_string(position) + " ahead") + ", " +
+              "': " + (position == 0 ? "next in the queue" : std::to_string(position) + " ahead") + ", " +
               span_text(static_cast<double>(now - began) * 1e-9));
   }
 };

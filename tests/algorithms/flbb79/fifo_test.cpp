@@ -35,7 +35,7 @@ TEST(ShortNames, AreFewerThanTheNumbers) {
   EXPECT_EQ(maps.size(), 12u) << "a position of six and a pattern of two";
 }
 
-/// The supervised system itself, with processes that step at random and some that stop: who enters was first in line.
+/// The supervised system itself, with processes that step at random and some that stop: the first waiter enters.
 void walk(int N, int l, int k, unsigned seed, bool crash) {
   const fifo_system system(N, l, k);
   fifo_value v = system.first_value();
@@ -70,7 +70,7 @@ void walk(int N, int l, int k, unsigned seed, bool crash) {
     if (before == region::entry && w[p].where == region::critical) {
       ++entries;
       ASSERT_FALSE(helps) << "R4";
-      // All before it that are still waiting are enabled, so it is one of the first l in line.
+      // All before it that are still waiting are enabled, so it is one of the first l queued.
       const auto position = std::find(line_up.begin(), line_up.end(), p) - line_up.begin();
       ASSERT_LT(position, l) << "FIFO enabling";
     }

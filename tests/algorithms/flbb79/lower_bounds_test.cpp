@@ -56,11 +56,11 @@ class adversary {
       }
     }
   }
-  /// Each is the first in line, enabled, and goes in and out by two steps.
+  /// Each is the first waiter, enabled, and goes in and out by two steps.
   void pass_each(int first, int last) {
     for (int p = first; p <= last; ++p) {
       step(p);
-      EXPECT_EQ(where(p), region::critical) << "process " << p << " is the first in line and not enabled";
+      EXPECT_EQ(where(p), region::critical) << "process " << p << " is the first waiter and not enabled";
       step(p);
     }
   }

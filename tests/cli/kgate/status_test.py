@@ -80,7 +80,7 @@ class Status(Case):
         self.assertNotIn("waiting", quiet.stderr)
         seen, code = self.on_a_terminal("run", "-t", "900ms", "--", "true")
         self.assertEqual(code, 124)
-        self.assertIn(b"next in line", seen)
+        self.assertIn(b"next in the queue", seen)
 
     def test_top_once(self):
         self.hold("gpu", "2")

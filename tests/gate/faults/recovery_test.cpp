@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the next in line waits when somebody is killed.
+// How long the next waiter waits when somebody is killed.
 #include <gtest/gtest.h>
 
 #include <cstdio>

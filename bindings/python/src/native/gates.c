@@ -337,7 +337,7 @@ static PyObject* gate_close(gate_object* self, PyObject* Py_UNUSED(nothing)) {
 
 static PyMethodDef gate_methods[] = {
     {"enter", (PyCFunction)(void (*)(void))gate_enter, METH_FASTCALL | METH_KEYWORDS,
-     "enter(weight=1, timeout=None): waits in line and returns a Permit; TimeoutError if not in time"},
+     "enter(weight=1, timeout=None): waits in the queue and returns a Permit; TimeoutError if not in time"},
     {"try_enter", (PyCFunction)(void (*)(void))gate_try_enter, METH_FASTCALL | METH_KEYWORDS,
      "try_enter(weight=1, timeout=0): a Permit, or None if not in time"},
     {"resize", (PyCFunction)gate_resize, METH_O, "resize(slots): changes how many may be inside"},

@@ -97,7 +97,7 @@ struct native_waiting {
       if (last.backed_off)
         for (int i = 0; i < backoff_pauses; ++i) cpu_relax();
     }
-    /// It was in line with this ticket, `ahead` behind the first, and is admitted.
+    /// It was queued with this ticket, `ahead` behind the first, and is admitted.
     void waited(std::uint64_t ticket, std::uint64_t ahead) noexcept requires(Statistics::counts) {
       counts_->note_wait_of(ticket, ahead, overtakings_before_);
     }
@@ -118,17 +118,17 @@ struct native_waiting {
     unsigned pauses_ = 0;
   };
 
-  /// Its address says which algorithm serves a line.
+  /// Its address says which algorithm serves a queue.
   template <class Algorithm>
   static constexpr char tag_of = 0;
-  /// What serves the line of a semaphore whose first waiter is a W.
+  /// What serves the queue of a semaphore whose first waiter is a W.
   template <class W, class Algorithm>
   static void serve_line_of(detail::native_waiter& head, Bucket& b, Taken& taken) {
     Process server({static_cast<W&>(head).counts()}, head.key);
     const_cast<Algorithm*>(static_cast<const Algorithm*>(head.key))->serve(server, b, taken);
   }
 
-  /// A thread in line, woken also when a stop is requested.
+  /// A queued thread, woken also when a stop is requested.
   class Waiter : public detail::native_waiter {
    public:
     template <class Algorithm>
@@ -276,7 +276,7 @@ struct native_waiting {
     int used_ = 0;
   };
 
-  /// Spins while it is worth it: only the next in line, and under an adaptive policy only while everybody who waits
+  /// Spins while it is worth it: only the next waiter, and under an adaptive policy only while everybody who waits
   /// could be running.
   template <class T, class Done, class Stands>
   static T watch(Process& p, Var<T>& v, Done&& done, Stands&& stands) noexcept {
@@ -296,7 +296,7 @@ struct native_waiting {
     return seen;
   }
 
-  /// Leaves the processor to others while that lets the line move: when threads outnumber processors a little, those
+  /// Leaves the processor to others while that lets the queue move: when threads outnumber processors a little, those
   /// who are admitted run next by themselves, and nobody need sleep or be woken. It comes to nothing if nothing moves,
   /// or if the processor was needed for something else.
   template <class T, class Done, class Stands>
@@ -331,7 +331,7 @@ struct native_waiting {
   }
 
  private:
-  /// A line is long if more wait than so many for each processor: then nobody yields.
+  /// A queue is long if more wait than so many for each processor: then nobody yields.
   static constexpr std::size_t long_line = 8;
   static constexpr std::uint64_t yield_together = 64;  ///< so many tickets try it together
   static constexpr int yields_in_line_max = 64, yields_still_max = 2;

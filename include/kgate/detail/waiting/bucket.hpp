@@ -12,21 +12,21 @@
 /// Invariants   R1  a waiter raises `count` (announce) before it reads W; a leaver changes W before it reads `count`.
 ///                  So one of the two sees the other
 ///              R2  a leaver never waits for the lock: where it is held it sets `again`, and the holder serves every
-///                  line of the bucket once more before it opens. So a release may run in a signal handler
+///                  queue of the bucket once more before it opens. So a release may run in a signal handler
 ///              R3  W of a semaphore is touched by others than its callers only under the lock while a waiter of that
-///                  address is in the line, or has been taken out of it and not been woken yet. Its acquire has not
+///                  address is in the queue, or has been taken out of it and not been woken yet. Its acquire has not
 ///                  returned, so the semaphore exists. The address alone proves nothing: another semaphore may be there
 ///                  by now
-///              R4  a waiter taken out of the line is woken by the thread that took it, after the lock is open; that
+///              R4  a waiter taken out of the queue is woken by the thread that took it, after the lock is open; that
 ///                  store is the last touch of its memory
-///              R5  whoever admits n tickets takes up to n admitted waiters out of the line afterwards, or sees to it
+///              R5  whoever admits n tickets takes up to n admitted waiters out of the queue afterwards, or sees to it
 ///                  that all are. So of the visits still to come there are never fewer than of admitted waiters in the
-///                  line
+///                  queue
 /// Memory model sequential consistency; R1 needs it
 /// Evidence     tests/semaphore: room_model_test (all schedules, with mutants of R1, R2 and R3), model_deep_test (R5),
 ///              lifetime_test (delays put in at every step)
 ///
-/// A machine with a room (RoomMachine) has the types Bucket (with the members above; line operations are named in
+/// A machine with a room (RoomMachine) has the types Bucket (with the members above; queue operations are named in
 /// native_room.hpp), Waiter and Taken, and bucket_of(p, algorithm).
 
 #include <concepts>
@@ -47,7 +47,7 @@ concept RoomMachine = requires {
 /// takes away.
 namespace waiter_word {
 inline constexpr std::uint32_t asleep = 0;
-inline constexpr std::uint32_t woken = 1;        ///< taken out of the line: the last touch by others
+inline constexpr std::uint32_t woken = 1;        ///< taken out of the queue: the last touch by others
 inline constexpr std::uint32_t interrupted = 2;  ///< something other than an admission is to be looked at
 inline constexpr std::uint32_t may_barge = 4;    ///< there is a bargeable permit
 }  // namespace waiter_word
@@ -92,7 +92,7 @@ struct bucket_protocol {
     open_only(p, b, algorithm, taken);
   }
 
-  /// Opens the lock, after serving all lines as often as somebody asked for it, and wakes those taken out.
+  /// Opens the lock, after serving all queues as often as somebody asked for it, and wakes those taken out.
   template <class Algorithm>
   static void open(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken) {
     const std::uint32_t old = opened(p, b);

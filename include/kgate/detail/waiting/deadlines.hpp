@@ -88,7 +88,7 @@ class deadline_heap {
   deadline_node* root_ = nullptr;
 };
 
-/// A waiter in line with a deadline, which its kind can expire.
+/// A waiter with a deadline, which its kind can expire.
 struct timed_waiter : native_waiter, deadline_node {};
 
 /// The deadlines of this process, or of one shared object where these have their own. Its thread starts with the first

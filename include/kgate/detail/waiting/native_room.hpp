@@ -41,14 +41,14 @@ class taken_waiters;
 /// How a request for permits ended.
 enum class outcome : unsigned char { acquired, expired, closed, too_heavy };
 
-/// Something that waits, in the line of its semaphore: a thread asleep on `word`, or something that is suspended and
+/// Something that waits, in the queue of its semaphore: a thread asleep on `word`, or something that is suspended and
 /// resumed by a function.
 struct native_waiter {
   /// What waiters of one type have in common.
   struct kind {
-    /// Serves the line of the semaphore that this waiter is the first in.
+    /// Serves the queue of the semaphore that this waiter is the first in.
     void (*serve)(native_waiter& first, native_bucket&, taken_waiters&);
-    /// Called once a suspended waiter has been taken out of the line; nothing of it is touched afterwards.
+    /// Called once a suspended waiter has been taken out of the queue; nothing of it is touched afterwards.
     void (*resume)(native_waiter&) noexcept;
     /// Called when its deadline has passed.
     void (*expire)(native_waiter&) noexcept;
@@ -66,7 +66,7 @@ struct native_waiter {
   };
   std::uint32_t first, last, weight = 1, stamp;
   waiter_state state;
-  outcome how = outcome::acquired;  ///< written by whoever takes a suspended waiter out of the line
+  outcome how = outcome::acquired;  ///< written by whoever takes a suspended waiter out of the queue
   bool suspended = false;           ///< to be resumed; else a thread waits, asleep on `word`
   std::atomic<std::uint32_t> word{waiter_word::asleep};
 
@@ -87,7 +87,7 @@ struct native_waiter {
   }
 };
 
-/// Waiters that are in no line, first in first out.
+/// Waiters that are in no queue, first in first out.
 class waiter_list {
  public:
   bool empty() const noexcept { return first_ == nullptr; }
@@ -108,7 +108,7 @@ class waiter_list {
   native_waiter* last_ = nullptr;  ///< if there is a first
 };
 
-/// Waiters taken out of their line, to be woken when the bucket's lock is open.
+/// Waiters taken out of their queue, to be woken when the bucket's lock is open.
 class taken_waiters {
  public:
   void add(native_waiter& w) noexcept {
@@ -133,7 +133,7 @@ class taken_waiters {
   waiter_list threads_, suspended_;
 };
 
-/// One bucket. The line of a semaphore is a ring of its waiters in ticket order; the rings of a bucket are a list. All
+/// One bucket. The queue of a semaphore is a ring of its waiters in ticket order; the rings of a bucket are a list. All
 /// members but `lock`, the count and `learned` only under the lock. All zero bits are an empty bucket.
 class alignas(2 * cache_line) native_bucket {
  public:
@@ -229,7 +229,7 @@ class alignas(2 * cache_line) native_bucket {
     } while (w != first);
   }
   /// Calls f for every waiter from the last to the first, until it returns false. f may take the waiter out of the
-  /// line, and serve the line.
+  /// queue, and serve the queue.
   template <class P, class Algorithm, class F>
   void for_each_backwards(P&, Algorithm& of, F&& f) {
     native_waiter* const first = ring(of.key());
@@ -239,9 +239,9 @@ class alignas(2 * cache_line) native_bucket {
       w = before;
     }
   }
-  /// The first in line, or null.
+  /// The first waiter, or null.
   native_waiter* first_of(const void* key) noexcept { return ring(key); }
-  /// Whether those of `key` are the first line, served by this algorithm.
+  /// Whether those of `key` are the first queue of the bucket, served by this algorithm.
   bool first_line_is(const void* key, const void* algorithm) const noexcept {
     return rings_ != nullptr && rings_->key == key && rings_->is->algorithm == algorithm;
   }

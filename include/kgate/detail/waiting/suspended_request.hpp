@@ -37,7 +37,7 @@ struct suspension {
     machine::template serve_line_of<Request, algorithm>(head, b, taken);
   }
 
-  /// Stands in line, or not: then `how` says why, and the answer is false. True: the request may be gone.
+  /// Queues it, or not: then `how` says why, and the answer is false. True: the request may be gone.
   template <class Request>
   static bool enroll(Semaphore& s, Request& me) {
     using enrollment = typename algorithm::enrollment;
@@ -104,7 +104,7 @@ class suspended_request : public Node {
   ~suspended_request() = default;
 
   Semaphore& semaphore() const noexcept { return access::semaphore_of(this->key); }
-  /// Whether it ends without standing in line; then `how` says how.
+  /// Whether it ends without being queued; then `how` says how.
   bool ends_at_once(Semaphore& from) noexcept {
     this->how = outcome::acquired;
     if (from.try_acquire(static_cast<std::ptrdiff_t>(this->weight))) return true;
@@ -113,7 +113,7 @@ class suspended_request : public Node {
     this->how = access::end_without_permits(from, this->weight, expired());
     return true;
   }
-  /// Stands in line. True: resume() follows, or has run already, so nothing of this may be touched. False: it has
+  /// Queues it. True: resume() follows, or has run already, so nothing of this may be touched. False: it has
   /// ended. Not inlined: a compiler might keep locals in the frame of the coroutine that calls this.
   [[gnu::noinline, gnu::flatten]] bool suspend(Semaphore& from) {
     if constexpr (timed) {
@@ -123,7 +123,7 @@ class suspended_request : public Node {
   }
   /// Ends the wait, if it has not ended: `how` is expired.
   void cancel() noexcept {
-    this->word.fetch_or(waiter_word::interrupted, std::memory_order_seq_cst);  // in case it stands in line later
+    this->word.fetch_or(waiter_word::interrupted, std::memory_order_seq_cst);  // in case it is queued later
     if (!access::withdraw(derived())) return;
     this->how = outcome::expired;
     derived().resume();

@@ -54,12 +54,12 @@ decltype(auto) process_of(caller_of<M> caller, [[maybe_unused]] const void* key)
 /// What can be counted. Those with a ticket concern the process that holds it; the last two say how many permits were
 /// released for barging so far.
 enum class event : unsigned char {
-  arrival,          ///< is in line with this ticket
-  no_arrival,       ///< handed it back, and is not in line
+  arrival,          ///< is queued with this ticket
+  no_arrival,       ///< handed it back, and is not queued
   wait,             ///< goes to sleep
-  overtaking,       ///< got in past those in line
+  overtaking,       ///< got in past those queued
   admission,        ///< admitted this ticket
-  waking_to_barge,  ///< wakes the first in line, which may be passed until it runs
+  waking_to_barge,  ///< wakes the first waiter, which may be passed until it runs
   woken_to_barge,   ///< was woken so, and runs
 };
 
