@@ -5,7 +5,7 @@
  * its first access, one in its critical section before its first access of the exit. Passages without limit.
  *
  * X[i] is kept as the number of slots taken, and all variables in bytes: Spin then starts from the initial values without
- * a step, and its state vector is as small as can be. `inside` follows from the places and adds no state.
+ * a step, and its state vector is as small as can be. `inside` follows from the locations and adds no state.
  */
 #define LEVELS     (N - K)
 #define LAST       (LEVELS - 1)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures, keeps what was measured beside this file, and writes its rows into docs/compared.md.
 
-usage: record.py BENCH_COMMANDS [RUNS]   measure (five times unless told), keep, and write
+usage: record.py BENCH_COMMANDS [RUNS]   measure (five times by default), keep, and write
        record.py --check                 fails if docs/compared.md says something else than what was kept
 """
 import json

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a run gave, and how it is told: medians with their spread, and ratios to the peers of the same run.
+/// What a run gave, and how it is shown: medians with their spread, and ratios to the peers of the same run.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exercise 1: a counter of free places. Something is wrong: docs/exercises.md.
+// Exercise 1: a counter of free permits. Something is wrong: docs/exercises.md.
 #pragma once
 
 #include "kgate/detail/machine.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exercise 6: each takes a number higher than those it sees. Here the algorithm is right, and what the checker is told
+// Exercise 6: each takes a number higher than those it sees. Here the algorithm is right, and what the checker is given
 // of it is wrong: docs/exercises.md.
 #pragma once
 

@@ -162,7 +162,7 @@ class gate {
   std::shared_ptr<shared> shared_;
 };
 
-/// One place at a gate, for one thread at a time: it can be inside once. Destroying it while inside leaves.
+/// One participant of a gate, for one thread at a time: it can be inside once. Destroying it while inside leaves.
 class gate::member {
  public:
   member(member&& other) noexcept;

@@ -42,7 +42,7 @@
 
 namespace kgate {
 
-/// How threads come to work on a resilient object: whoever finds a place takes it. The default.
+/// How threads come to work on a resilient object: whoever finds a free slot takes it. The default.
 struct any_order {};
 /// The same in memory that processes share: what a process held that died is given to the next. For K up to 16.
 struct healing {};

@@ -22,7 +22,7 @@ struct statistics {
   /// The most others that were admitted between the moment a thread was queued and its own admission: those who came
   /// before it, and those who overtook it; and the latter alone. Counted are those that certainly fall into that time:
   /// from a look after the ticket was drawn to a look of the leaver before it admitted. Only those inside that have not
-  /// told yet, at most k, can be taken for later ones.
+  /// reported yet, at most k, can be taken for later ones.
   std::atomic<std::uint64_t> most_admitted_meanwhile{0}, most_overtaken{0};
 
   /// Called by the leaver that admitted this ticket, before it wakes the thread.
@@ -32,7 +32,7 @@ struct statistics {
     a.ticket.store(ticket, std::memory_order_release);  // read by note_wait_of
   }
   /// Called by the thread with this ticket, which had `ahead` before it and was queued after `overtakings_before`.
-  /// One that saw by itself that it was admitted, before the leaver told, is not counted.
+  /// One that saw by itself that it was admitted, before the leaver reported it, is not counted.
   void note_wait_of(std::uint64_t ticket, std::uint64_t ahead, std::uint64_t overtakings_before) noexcept {
     const admission& a = admissions_[ticket % admissions_max];
     if (a.ticket.load(std::memory_order_acquire) != ticket) return;

@@ -89,7 +89,7 @@ class within {
   std::array<char, 32> text_{};
 };
 
-/// Cancels an event (acquire_event, event_entry) when told to, also by a stop object, and remembers it. The last member
+/// Cancels an event (acquire_event, event_entry) on request, also of a stop object, and remembers it. The last member
 /// of a wait.
 template <class Event>
 class canceller {

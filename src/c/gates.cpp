@@ -47,7 +47,7 @@ bool is_outside(const kgate_member* member) {
   return member != nullptr && member->wait == nullptr && !member->member.inside();
 }
 
-/// What a member is told that did not get inside: where, how long it waited, what to do next.
+/// The message for a member that did not get inside: where, how long it waited, what to do next.
 int not_in_time(const kgate_member& member, int weight, std::int64_t nanoseconds) {
   const std::string& named = *member.gate_name;  // the name, and behind a space the directory
   const int length = static_cast<int>(std::min(named.find(' '), named.size()));
@@ -66,7 +66,7 @@ std::string name_for_status(const char* name, const kgate::gate_options& options
   return directory.empty() ? name : std::string(name) + " -d " + directory;
 }
 
-/// What somebody is told who wants to remove a gate that others use: how many they are, one of them, what to do next.
+/// The message for one that wants to remove a gate that others use: how many they are, one of them, what to do next.
 int in_use(kgate_gate& gate) {
   const kgate::gate_status now = gate.gate.status();
   const std::string& named = *gate.name;

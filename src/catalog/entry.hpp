@@ -41,7 +41,7 @@ constexpr rmr_count constant(int, int, int) {
 inline constexpr rmr_bound unbounded_cc{rmr_model::cc, bound_case::always, "unbounded", without_bound};
 inline constexpr rmr_bound unbounded_dsm{rmr_model::dsm, bound_case::always, "unbounded", without_bound};
 
-/// The row with one more claim, in its first unused place.
+/// The row with one more claim, in its first unused entry.
 constexpr row with_bound(row own, const rmr_bound& more) {
   std::size_t unused = 0;
   while (!own.bounds.at(unused).formula.empty()) ++unused;

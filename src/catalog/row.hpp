@@ -104,7 +104,7 @@ struct rmr_bound {
 /// Does renaming the processes, in the state and in process_id values, map runs to runs?
 enum class symmetry {
   none,
-  one_group,  ///< while N <= 2k: no process has a place of its own, as in a tree with more than one leaf
+  one_group,  ///< while N <= 2k: no process has a leaf of its own, as in a tree with more than one leaf
   full,
 };
 
@@ -124,10 +124,10 @@ struct row {
   bool native = true;
   registers needs = registers::atomic;
   std::string_view note{};
-  /// Where its text is, below include/kgate/algorithms: the shape first, then what it is made of. Unused places are
+  /// Where its text is, below include/kgate/algorithms: the shape first, then what it is made of. Unused entries are
   /// empty.
   std::array<std::string_view, 4> headers{};
-  /// Unused places have an empty formula.
+  /// Unused entries have an empty formula.
   std::array<rmr_bound, 4> bounds{};
 
   constexpr bool symmetric_at(int N, int k) const {

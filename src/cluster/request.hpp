@@ -116,7 +116,7 @@ class request_client {
   participant_data who_;
   request_limit limit_;
   listener events_;
-  std::int32_t granted_ = 0;     ///< as the last wait has told
+  std::int32_t granted_ = 0;     ///< as the last wait has shown
   std::map<int, token> tokens_;  ///< of the slots that it holds, as far as it knows
 };
 

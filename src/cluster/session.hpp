@@ -45,7 +45,7 @@ class listener {
   /// somebody nudges it: local; or until stop or deadline: given_up.
   event wait(const std::stop_token& stop, std::chrono::steady_clock::time_point deadline);
   void notify();
-  /// A watch has told that the data of this node have changed.
+  /// A watch has notified: the data of this node have changed.
   void notify_of(const std::string& path);
   /// The path of the node whose data have changed.
   std::string changed_node();

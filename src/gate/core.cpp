@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t spinning_ns = 20'000;
 
 /// Before a member queues up it looks for a moment whether there is room, as long as nobody waits: short passages then
-/// follow each other without wake-ups. Not for long, and not while many others come and go: its place counts from when
+/// follow each other without wake-ups. Not for long, nor while many others come and go: its position counts from when
 /// it is queued.
 constexpr std::int64_t looking_ns = 20'000;
 constexpr std::uint32_t looking_operations = 64;
@@ -401,7 +401,7 @@ doze_clock::pace core::tick() noexcept {
   try {
     if (claims_healing(cells_.map(), wall_coarse_ns())) {
       protocol_.advance();  // who left may not have lived to grant anybody
-      // Whoever is granted in the place of a dead holder may be dead, too.
+      // Whoever is granted instead of a dead holder may be dead, too.
       for (unsigned rounds = 0; rounds <= members && heal_holders(); ++rounds) {
       }
     }

@@ -15,7 +15,7 @@
 
 namespace kgate::detail::gates {
 
-/// What an event loop of the program watches for one member, in the place of the thread: a descriptor that is readable
+/// What an event loop of the program watches for one member, instead of the thread: a descriptor that is readable
 /// while one of the processes has ended. A death_watch uses it, under its lock.
 class attended_deaths {
  public:

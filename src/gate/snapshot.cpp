@@ -139,7 +139,7 @@ snapshot take_snapshot(const file_layout& map, lock_file* locks) {
       continue;
     }
     inside += s.weight();
-    // One that was granted and has not noticed yet has its place in the queue to show.
+    // One that was granted and has not noticed yet has its position in the queue to show.
     who.since_ns = std::max(map.lines[i].entered_ns.load(), map.lines[i].queued_ns.load());
     who.slots = slots[i];
     if (!who.slots.empty()) who.slot = who.slots.front();

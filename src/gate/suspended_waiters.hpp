@@ -18,7 +18,7 @@ namespace kgate::detail::gates {
 
 class bell_listener;
 
-/// A wait and who is to be told of its end.
+/// A wait and who is to be notified of its end.
 struct suspended_waiter {
   suspended_wait wait;
   std::optional<entry> result;       ///< once it has ended
@@ -74,10 +74,10 @@ class suspended_waiters {
  public:
   explicit suspended_waiters(core& gate) : gate_(gate) {}
 
-  /// w has begun and is queued. Its end is told once, maybe before this returns. 0, or the number of an error: then it
+  /// w has begun, is queued. Its end is reported once, maybe before this returns. 0, or the number of an error: then it
   /// is still queued, and nobody takes it on.
   int add(suspended_waiter& w);
-  /// Ends the wait if it has not ended. Afterwards its end has been told, or another thread is about to call its
+  /// Ends the wait if it has not ended. Afterwards its end has been reported, or another thread is about to call its
   /// resume.
   /// Nothing if it is not added yet: add() looks at wait.how.cancelled afterwards.
   static void withdraw(suspended_waiter& w, entry why);

@@ -305,7 +305,7 @@ class Mcs:
 
 
 class Semaphore:
-    """A counter of free places: wait until it is positive, take one, give it back if there was none."""
+    """A counter of free permits: wait until it is positive, take one, give it back if there was none."""
 
     def __init__(self, _N, k):
         self.initial = Memory({"S": k})

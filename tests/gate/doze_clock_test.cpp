@@ -89,7 +89,7 @@ void pass(gate::member& me) {
   me.leave();
 }
 
-/// Threads that pass a gate all the time, each with a member of its own, until they are told to stop.
+/// Threads that pass a gate all the time, each with a member of its own, until they are asked to stop.
 class crowd {
  public:
   crowd(gate& shared, int members) : shared_(shared) {

@@ -35,7 +35,7 @@ struct stall {
 };
 stall* stalls_at = nullptr;
 
-/// A counter whose operation stops those who were told to. Reading is an operation like any other here.
+/// A counter whose operation stops those that were asked to. Reading is an operation like any other here.
 struct stalling_counter : counter {
   static bool reads_only(const operation&) noexcept { return false; }
   result apply(const operation& op) noexcept {
@@ -263,7 +263,7 @@ TEST(Killed, AnyNumberOfProcessesLoseNothingOfAnObjectThatHeals) {
   expect_all_slots_to_be_had(*s.object);
 }
 
-/// An operation that was told to stops half way.
+/// An operation that was asked to stops half way.
 struct stops_if_told {
   void operator()() const noexcept {
     if (stalls_after < 0 || stalls_after-- != 0) return;

@@ -306,7 +306,7 @@ TEST(Async, WhoIsAdmittedByAResizeMayCloseAndDestroy) {
   EXPECT_EQ(s, nullptr);
 }
 
-/// One that was refused, and would not be any more when it is told so, has no permits all the same.
+/// One that was refused, and would not be any more when it learns that, has no permits all the same.
 TEST(Async, WhatWeightMaxSaidMayBeTooMuchBesideAResize) {
   semaphore s(4);
   std::atomic<bool> over{false};

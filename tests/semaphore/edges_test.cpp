@@ -245,7 +245,7 @@ TYPED_TEST(semaphore_edges, a_request_for_more_than_there_are_left_is_refused_an
   EXPECT_EQ(s.available(), 2);
 }
 
-// One that was refused, and would not be any more when it is told so, has no permits all the same.
+// One that was refused, and would not be any more when it learns that, has no permits all the same.
 TYPED_TEST(semaphore_edges, what_weight_max_said_may_be_too_much_beside_a_resize) {
   constexpr int rounds = 20'000;
   TypeParam s(4);

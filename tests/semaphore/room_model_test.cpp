@@ -74,7 +74,7 @@ TEST(RoomMutants, AreCaught) {
   catches<fifo_in_room>(2, 1, 2, "force:b5=1", "a leaver does not serve the queue");
   catches<in_room<deaf_queue>>(2, 1, 2, "", "R2: a leaver that finds the lock held does not ask for more service");
   catches<fifo_in_room>(3, 1, 1, "drop:b7", "a thread that waits for the lock is not woken");
-  catches<fifo_in_room>(2, 1, 2, "drop:w1", "R4: who is taken out is not told");
+  catches<fifo_in_room>(2, 1, 2, "drop:w1", "R4: who is taken out is not woken");
   catches<fifo_in_room>(2, 1, 2, "drop:w2", "R4: who is taken out is not woken");
   catches<fifo_in_room>(2, 1, 2, "force:4=0", "who registers believes itself admitted");
   catches<impatient_in_room<small_queue<room_machine>>>(2, 1, 2, "drop:17",

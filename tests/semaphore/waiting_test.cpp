@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How waiting goes: in order, asleep, woken at once, and with more threads than places.
+// How waiting goes: in order, asleep, woken at once, and with more threads than permits.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 

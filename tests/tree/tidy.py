@@ -97,7 +97,15 @@ BANNED = [
 
 # Words against docs/glossary.md that have no other meaning here, and where they may stand all the same.
 DIALECT = re.compile(r"\b(?:hover(?:s|ed|ing)?|let_loose|loose permits?|make_use_of_loose|be_ready|keep_away|vain_waits?|share_out"
-                     r"|be_seated|upkeep|gate_person|worth_it|wait_past_sleepers|buries|buried the dead|lets? him in|Burns turns)\b")
+                     r"|be_seated|upkeep|gate_person|worth_it|wait_past_sleepers|buries|buried the dead|lets? him in|Burns turns"
+                     # A waiter is queued. "In line 15" is a line of a text.
+                     r"|(?:stands?|stood|standing|wait|waits|waiting|is|are|was|were|be|next|first|last|those|ones?|somebody|nobody|whoever"
+                     r"|process|processes|threads?|tickets?|place) in (?:the )?line(?! (?:\d|with\b|of the text))"
+                     # A permit, a slot, a position in the queue, an entry of an array; "takes place" and "in its place" may stand.
+                     r"|free places?|places? in (?:the |its |a )?queue|keeps? (?:its|their) places?|places? (?:is|are) (?:free|lost|neither)"
+                     r"|slots? or places?|no place (?:is|lost)|(?<!in )(?:one|k|l) places?(?! of)|safe place to die"
+                     # One is notified, or learns.
+                     r"|(?:is|are|was|were|be|been|being|gets?) told(?! apart)|unless told|told to)\b")
 # Words that no identifier may have, alone or between underscores: each has named several ideas.
 NAMED_AGAINST = {"asked", "habit", "linger", "look", "nudge", "patience", "person", "place", "places", "seat", "tend", "visitor"}
 NAMED_ALL_THE_SAME = re.compile(r"(?:^|_)in_place(?=_|$)", re.I)  # as in std::in_place

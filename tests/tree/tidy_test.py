@@ -90,6 +90,10 @@ BAD = [
     ("how it was made", "docs/architecture.md", lambda t: t + "Found in a coding ses" "sion.\n", "words", "does not belong"),
     ("who made it", "docs/architecture.md", lambda t: t + "By a suba" "gent.\n", "words", "does not belong"),
     ("a word against the glossary", "src/lab/checker/explore/explorer.cpp", lambda t: t + "// hov" "ers\n", "words", "glossary"),
+    *((f"a waiter, a permit or a notice in other words: {words}", "src/lab/checker/explore/explorer.cpp",
+       lambda t, words=words: t + f"// {words}\n", "words", f"'{words}'") for words in (
+           "stands in line", "next in line", "those in the line", "place in the queue", "free places", "keep their places",
+           "slot or place", "one place", "safe place to die", "is told", "unless told", "told to")),
     ("a name against the glossary", "src/lab/checker/explore/explorer.cpp", lambda t: t + "int place_of(int);\n", "names", "'place_of'"),
     ("such a name that is private", "include/kgate/semaphore.hpp", lambda t: t + "int look_;\n", "names", "'look_'"),
     ("such a name with a capital", "include/kgate/semaphore.hpp", lambda t: t + "template <class Place> class x;\n", "names", "'Place'"),
@@ -119,6 +123,8 @@ BAD = [
 # What must pass, though it looks like a fault.
 FINE = [
     ("a note with an owner", "src/lab/checker/explore/explorer.cpp", lambda t: t + "// TO" "DO(ada): why\n"),
+    ("lines of texts, places in other senses, what is told apart", "src/lab/checker/explore/explorer.cpp",
+     lambda t: t + "// what is in line 15 takes place in one place, in the place of a file; they are told apart; in line with it\n"),
     ("words in comments and texts that no name may have", "src/lab/checker/explore/explorer.cpp",
      lambda t: t + "// a place to look\n/* asked\n for */\nauto a = f(\"place\", R\"(look \"asked\")\", '\"', \"nudge\");\n"),
     ("names that contain them without being made of them", "src/lab/checker/explore/explorer.cpp",

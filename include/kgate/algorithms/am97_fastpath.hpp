@@ -16,8 +16,8 @@
 /// Invariants   X is false or exactly one process is on the fast path; so at most N-1 are on the slow path, and at most
 ///              k+1 at the block behind both
 /// Deviations   D1  for N = k+1 there is only the block, without a fast path in front: nothing would be left to skip
-///              D2  the slow path's tree has places for N processes though at most N-1 are in it at a time: which one
-///                  is not there changes, and a place belongs to a process number. The paper's bound counts the tree of
+///              D2  the slow path's tree has leaves for N processes though at most N-1 are in it at a time: which one
+///                  is not there changes, and a leaf belongs to a process number. The paper's bound counts the tree of
 ///                  N.
 /// Memory model that of the block; X needs no order of its own
 /// Evidence     tests/algorithms/am97, tests/algorithms/am97/mutants_test (early release of the fast path),

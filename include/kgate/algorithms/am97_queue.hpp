@@ -25,7 +25,7 @@
 namespace kgate::am97 {
 
 /// X and Q of figure 2 in one word: process numbers of 4 bits from the head on, then 4 bits of length, then X in 8
-/// bits. Places behind the end hold 0, so that equal contents are equal words.
+/// bits. Entries behind the end hold 0, so that equal contents are equal words.
 struct counter_and_queue {
   std::uint64_t bits = 0;
 

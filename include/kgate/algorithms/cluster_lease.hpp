@@ -64,7 +64,7 @@ class lessor {
 
   lessor(Host& host, gate_size size) : c(host), request_(host, size) {}
 
-  /// Until it is told to end, and nobody is inside.
+  /// Until it is asked to end, and nobody is inside.
   outcome serve() {
     for (;;) {
       c.live(20, request_.at());

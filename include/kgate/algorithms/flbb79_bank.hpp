@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The bank teller: a queue in front of a counter of free places.
+/// The bank teller: a queue in front of a counter of free permits.
 ///
 /// Source       Fischer, Lynch, Burns & Borodin 1979, section 1 and theorem 4.1, over any 1-exclusion lock.
 /// Promises     k-exclusion; without crashes, the fairness of the lock (starvation free, bounded waiting, FIFO).

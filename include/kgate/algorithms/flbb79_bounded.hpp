@@ -76,7 +76,7 @@ struct bucket_supervisor {
   std::uint8_t maincount = 0;
   std::uint8_t gatecount = 0;
   std::array<std::uint8_t, permits_max> queue{};  ///< colours, first to last
-  std::array<std::uint8_t, permits_max> count{};  ///< of the bucket at each place of the queue
+  std::array<std::uint8_t, permits_max> count{};  ///< of the bucket at each position of the queue
 
   friend bool operator==(const bucket_supervisor&, const bucket_supervisor&) = default;
 };
@@ -96,7 +96,7 @@ class bucket_system {
   using Supervisor = bucket_supervisor;
   static constexpr int processes_max = 255;
 
-  /// For l places and fewer than k failures.
+  /// For l permits and fewer than k failures.
   bucket_system(int N, int l, int k) : N_(N), l_(l), k_(k) {}
 
   Value first_value() const {

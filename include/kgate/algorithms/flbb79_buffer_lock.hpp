@@ -137,7 +137,7 @@ class buffer_lock {
     mine.buffer += arrived;
     mine.moves += 2 * arrived;
   }
-  /// A message takes the place of a count; that count.
+  /// A message stands for a count; that count.
   int send(Process& p, int message) {
     return V.rmw(p["L"], [&](int) { return message; });
   }

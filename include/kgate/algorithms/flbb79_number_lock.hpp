@@ -3,7 +3,7 @@
 
 /// First come, first served in one variable of N^2 values: the number given out next, and the number that may enter.
 ///
-/// Source       Fischer, Lynch, Burns & Borodin 1979: coloured tickets (theorem 4.2) with one place and without
+/// Source       Fischer, Lynch, Burns & Borodin 1979: coloured tickets (theorem 4.2) with one permit and without
 ///              colours, in front of the bank teller of theorem 4.1 (c). The lock that theorem means, of N + 7 values,
 ///              is that of Cremers & Hibbard 1979, whose text is not at hand; up to N = 3 this one has no more.
 /// Promises     mutual exclusion; without crashes FIFO (C5), order preserving. k = 1. Exit: one step. Remote references

@@ -93,7 +93,7 @@ class bit_coder {
   int at_ = 0;
 };
 
-/// A system of workers and a supervisor (section 4 of the paper), made for N workers, l places inside and fewer than k
+/// A system of workers and a supervisor (section 4 of the paper), made for N workers, l permits and fewer than k
 /// failures. Its functions are pure.
 ///   work      one step of a worker, the paper's delta_i
 ///   transno   which of its possible steps the supervisor takes at v
@@ -206,7 +206,7 @@ class elimination {
   using Value = supervised_value<System, Reading::message_bits>;
   using Local = supervised_process<System>;
 
-  /// For l places and fewer than k failures.
+  /// For l permits and fewer than k failures.
   elimination(int N, int l, int k)
       : system_(N, l, k), k_(k), slots_(3 * k - 1), length_(encode(system_.first_supervisor()).length()) {
     KGATE_EXPECTS(k <= robustness_max && l <= permits_max, "systems without supervisor are made for k and l at most 3");
@@ -374,8 +374,8 @@ class elimination {
   int length_;
 };
 
-/// Exclusion by the processes of a system without its supervisor, with so many places as the machine's k says. It
-/// bears fewer than `Robustness` failures, the paper's k; 0: as many as there are places.
+/// Exclusion by the processes of a system without its supervisor, with so many permits as the machine's k says. It
+/// bears fewer than `Robustness` failures, the paper's k; 0: as many as there are permits.
 template <class M, SupervisedSystem System, class Reading = as_corrected, int Robustness = 0>
 class supervised {
  public:

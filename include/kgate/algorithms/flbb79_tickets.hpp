@@ -5,7 +5,7 @@
 ///
 /// Source       Fischer, Lynch, Burns & Borodin 1979, theorem 4.2.
 /// Promises     l-queuelike (C6): k-exclusion, FIFO enabling, k-full, no exit region; so starvation free with at most
-///              k-1 crashes, and crashes outside the k enabled places cost nothing. Exit: one step. Remote references
+///              k-1 crashes, and crashes of those that are not enabled cost nothing. Exit: one step. Remote references
 ///              unbounded on CC and DSM. Primitives: read-modify-write of one variable; natively compare-and-swap on 64
 ///              bits. Space: one variable of at most C(2k-1,k) (k+1)^2 N^2 values, O(N^2) for fixed k.
 /// Variables    V = (Issue, Valid, Quant)

@@ -5,7 +5,7 @@
 ///
 /// Source       ours; the members of a gate object and its thread (src/gate/doze_clock.hpp)
 /// Promises     whoever dozes without a timer is woken by its clock after a while, though the clock ends, when it finds
-///              nobody dozing or is told to
+///              nobody dozing or is asked to end
 /// Variables    runs       there is a clock. It is begun only while there is none; only the clock clears it
 ///              bell[i]    asleep while i dozes (gate_doze.hpp, D1); over: for long enough. Only i clears it
 /// Invariant    C1  i dozes without a timer => runs, or the clock has yet to look at bell[i] before it ends: i sets

@@ -5,9 +5,9 @@
 /// Source       ours; helping as in Herlihy's universal construction, records of intent as in recoverable mutual
 ///              exclusion.
 /// Promises     k-exclusion; FIFO, or (b > 0) at most b newcomers pass the queue between two who are let in from it;
-///              any number of members may be killed, one after the other, at any instruction, and no permit, no place
+///              any number of members may be killed, one after the other, at any instruction; no permit, no position
 ///              and no wake-up is lost; a waiter that has come to the head and asks for more than k is refused, and so
-///              blocks nobody; a stopped member is waited for only in its place in the queue, in its permits and in a
+///              blocks nobody; a stopped member is waited for only in its queue position, in its permits and in a
 ///              wake-up that it is about to give, never inside an operation (lock-free). Uncontended: one
 ///              compare-and-swap to enter, one to leave. Queueing, granting and giving up take a constant number of
 ///              steps, however many wait. Nobody polls: a waiter sleeps until it is woken or one that it watches dies.
@@ -54,7 +54,7 @@
 ///                  before C was last read as not pending nobody calls any more. So short paths and attempts, which
 ///                  look at C first, pass a caller at most once each, in flight; and who calls when T calls are
 ///                  pending queues all callers before it does anything else, so at most T later callers pass one.
-/// Why each instruction is a safe place to die
+/// Why a member may die at each instruction
 ///              A member writes four things: its own weight while it is out (it means nothing until W says it has
 ///              queued or entered), W by compare-and-swap (whole or not at all, G1), effects of the operation that W
 ///              shows (idempotent, and anybody who wants to change W applies them first, G2), and bells. So at every
@@ -64,7 +64,7 @@
 ///              applies a grant that W names wakes its subject, even if the effect was there already, so a wake-up is
 ///              due only as long as W names the grant; and the one that died was inside, acted, or was before the
 ///              sleeper in the queue, so the sleeper watches it (G10) and grants for itself. One that frees permits in
-///              no such place (resize) announces that it acts, and alerts the head, before it changes W.
+///              no such position (resize) announces that it acts, and alerts the head, before it changes W.
 /// Why a healer cannot be wrong
 ///              It reads W, finds i inside or queued, finds alive(i) false, and changes W from the value read. If that
 ///              succeeds nothing changed in between, so i is still in the passage it was found dead in: whoever takes
@@ -102,7 +102,7 @@
 ///   watch(set, j)   adds the process that is member j now
 ///   retries         no step: again() says that a loop goes round, because W or the queue changed meanwhile. After more
 ///                   rounds than all members together could cause it throws: somebody scribbles on the file
-///   live(n, a, b), call(f)   no steps: what still matters of the caller's variables at the place n, and a call of
+///   live(n, a, b), call(f)   no steps: what still matters of the caller's variables at the point n, and a call of
 ///                   which only the result does (rule 5 of detail/machine.hpp); the mapped file's do nothing
 
 #include <cstdint>
@@ -122,7 +122,7 @@ class protocol {
   }
 
   /// Member i, whose state is `mine` and out, calls for mine.weight() permits; request() is next. From here on its
-  /// place counts (G12). The number of the call.
+  /// position counts (G12). The number of the call.
   [[gnu::hot]] std::uint32_t call(unsigned i, state mine) {
     c.set_state(i, mine.at(kind::calls));  // G5
     return c.call([&] { return count_call(i); });

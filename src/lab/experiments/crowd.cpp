@@ -59,7 +59,7 @@ class crowd_store {
 /// A state: the variable's value, then the local states.
 using crowd = std::vector<std::uint32_t>;
 
-/// Lets one that is in the local state at place j make its step; false if it is blocked.
+/// Lets one that is in the local state at index j make its step; false if it is blocked.
 bool advance(program& p, crowd& state, std::size_t j) {
   const transition t = p.step(0, state[j], state[0]);
   if (t.blocked) return false;

@@ -175,7 +175,7 @@ std::vector<int> counts_in(const std::vector<queue_curve>& curves) {
 }
 
 /// Everything else being equal, more is copied: is copying nothing worth more then? What the paper compares are two
-/// machines, which differ in much else; that comparison is told, and decides nothing.
+/// machines, which differ in much else; that comparison is shown, and decides nothing.
 void copying_matters(const queue_curves& all, const queue_curves* other, queue_observation& o) {
   const std::vector<int> counts = counts_in(all.large);
   const auto small = without_copies(all.curves, counts), large = without_copies(all.large, counts);

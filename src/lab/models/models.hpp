@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The catalogue's algorithms on the checker's machine: the one place where the laboratory meets the algorithm texts.
+/// The catalogue's algorithms on the checker's machine: the one room where the laboratory meets the algorithm texts.
 
 #include <functional>
 #include <memory>

@@ -15,7 +15,7 @@ namespace kgate::lab {
 std::vector<std::string> promised_properties(const catalog::promises& promise);
 /// The same as far as search_schedules() can look for it.
 std::vector<std::string> searched_promises(const catalog::choice& algorithm);
-/// What check() judges unless told otherwise: the basic properties and those promised; by symmetry only those of single
+/// What check() judges by default: the basic properties and those promised; by symmetry only those of single
 /// states.
 std::vector<std::string> default_properties(const catalog::choice& algorithm, bool symmetry);
 /// Whether the algorithm promises this property if so many processes may crash.

@@ -11,7 +11,7 @@
 
 namespace kgate::lab {
 
-/// None if the algorithm has no tickets, or does more with them than compare them, take the next one and choose places.
+/// None if the algorithm has no tickets, or does more with them than compare them, take the next and choose entries.
 std::optional<ticket_rule> ticket_rule_of(std::string_view id, int N, int k);
 
 }  // namespace kgate::lab

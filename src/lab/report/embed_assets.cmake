@@ -15,7 +15,7 @@ function(script_hash content result)
     string(SUBSTRING ${digits} ${low} 1 second)
     string(APPEND base64 "${first}${second}")
   endforeach()
-  # 32 bytes fill 43 digits; the last place is padding.
+  # 32 bytes fill 43 digits; the last digit is padding.
   string(SUBSTRING ${base64} 0 43 base64)
   set(${result} "${base64}=" PARENT_SCOPE)
 endfunction()

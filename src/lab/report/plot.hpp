@@ -15,7 +15,7 @@ struct plot_series {
   std::string name;
   std::vector<std::pair<double, double>> points;
   style drawn = style::line_and_points;
-  int colour = 0;  ///< 1..10, of the page's series; 0: by its place
+  int colour = 0;  ///< 1..10, of the page's series; 0: by its position
 };
 
 struct plot {

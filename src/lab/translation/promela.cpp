@@ -119,9 +119,8 @@ std::string promela_text(const translated_program& p) {
       " *\n"
       " * A label is a local state: at_4 stands before the paper's statement 4, at_4_2 is another state before it. One "
       "option\n"
-      " * is one access. `inside` follows from the places. Spin stores {} states and counts {} transitions, one more "
-      "than\n"
-      " * kgate-lab check, for the initial state:\n"
+      " * is one access. `inside` follows from the locations. Spin stores {} states and counts {} transitions, one\n"
+      " * more than kgate-lab check, for the initial state:\n"
       " *   spin -a FILE && gcc -O2 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m1000000\n"
       " */\n"
       "#define N {}\n#define K {}\n#define me _pid\n\n",

@@ -179,7 +179,7 @@ void report(int pipe, int code, const std::string& slots) {
   close(pipe);
 }
 
-/// Leaves the script behind: its terminal, and all descriptors but where failures are told.
+/// Leaves the script behind: its terminal, and all descriptors but where failures are reported.
 void detach(int own, int pipe) {
   setsid();
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -28,7 +28,7 @@ const argument_values* values_of(option_id id) {
   return nullptr;
 }
 
-/// Puts `by` in the place of every `what`.
+/// Replaces every `what` by `by`.
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
     text.replace(at, what.size(), by);

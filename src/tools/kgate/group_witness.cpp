@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* witness_name = "signal-witness";
 
-/// Puts the name, and the number of the process that asks, in the place of the command line.
+/// Puts the name, and the number of the process that asks, over the command line.
 void rename_process(std::span<char* const> line, pid_t parent) {
   prctl(PR_SET_NAME, witness_name);
   char* const first = line.front();

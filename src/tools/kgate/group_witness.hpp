@@ -20,7 +20,7 @@ class group_witness {
   group_witness& operator=(const group_witness&) = delete;
   ~group_witness() { end(); }
 
-  /// `line` is the command line of this process, in whose place the child has its own name. Without a child, if none
+  /// `line` is the command line of this process, over which the child writes its own name. Without a child, if none
   /// can be had, nothing is ever seen.
   void start(std::span<char* const> line);
   /// Whether the child got this signal, too, a moment ago. To be asked for every signal when it comes.

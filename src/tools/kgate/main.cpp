@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
     end(exit_ok, exit_failed);
   }
   const std::string_view name = options.command->name;
-  // Which slot a descriptor keeps, and where, is told by the descriptor.
+  // Which slot a descriptor keeps, and where, is known from the descriptor.
   if (!options.on.empty() && name != "release") return become_cluster_program(argv, options);
   // Those that pass on the exit code of a command, or come by a slot, have codes of their own.
   const bool runs = name == "run" || name == "hold" || name == "jobserver";

@@ -330,7 +330,7 @@ constexpr std::array commands{
                 "The `kgate run` that waits ends with exit code 121 and does not start its command.",
                 operand_rule::none, name_rule::optional, cancel_options, cancel_examples},
     command_row{"pause", "", "let nobody in for a while",
-                "Those inside stay, those who wait keep their places, and newcomers queue up, until `kgate resume`.",
+                "Those inside stay, those who wait keep their positions, and newcomers queue up, until `kgate resume`.",
                 operand_rule::none, name_rule::optional, pause_options, pause_examples},
     command_row{"resume", "", "let in again after a pause", "Ends what `kgate pause` or `kgate drain` began.",
                 operand_rule::none, name_rule::optional, pause_options, resume_examples},

@@ -11,7 +11,7 @@
 
 namespace kgate::tool {
 
-/// What stands in the place of a command's process for a token of a jobserver.
+/// What stands for a command's process for a token of a jobserver.
 inline constexpr int token_offered = -1, token_in_use = -2;
 /// How long it takes a jobserver to give back a token that is offered in vain, if somebody waits at the gate.
 inline constexpr std::int64_t offer_ns_max = 100'000'000;

@@ -103,7 +103,7 @@ struct size {
   int N, l, k;
   long waited_max;  ///< a generous bound for random runs: what is missed is a process that never enters
 
-  /// A place allocated to a crashed process is lost: with l - 1 crashes one place is left.
+  /// A permit allocated to a crashed process is lost: with l - 1 crashes one permit is left.
   int crashes() const { return std::min(k, l) - 1; }
 };
 class BucketsWithoutSupervisor : public testing::TestWithParam<size> {};

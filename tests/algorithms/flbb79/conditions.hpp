@@ -26,7 +26,7 @@ inline const std::string waiting_for_one = bounded_waiting(1);
 /// C5: nobody gets from its remainder to inside while another stays in its entry.
 inline const std::string fifo = "ltl: forall p: forall q: [] (entry(p) && remainder(q) -> (!inside(q) W !entry(p)))";
 
-/// Section 4: of a lock, that who enters first returns to its remainder first. With one place whoever is inside came
+/// Section 4: of a lock, that who enters first returns to its remainder first. With one permit whoever is inside came
 /// after those in their exits.
 inline const std::string order_preserving =
     "ltl: forall p: forall q: [] (exit(p) && inside(q) -> (!remainder(q) W remainder(p)))";

@@ -39,7 +39,7 @@ TEST(Conditions, AreDecidedAlikeInTwoWays) {
   }
 }
 
-/// Who is enabled is not known to the queue any more: with two places it can be overtaken for ever.
+/// Who is enabled is not known to the queue any more: with two permits it can be overtaken for ever.
 TEST(Conditions, TheQueueOfAndersonAndMoirIsFairByLetterWithOnePlaceOnly) {
   EXPECT_EQ(decide<am97::queue>({3, 1, 0, 0}, "bounded-overtaking").b, 0);
   EXPECT_EQ(decide<am97::queue>({3, 2, 0, 0}, "bounded-overtaking").verdict, "violated");
@@ -91,7 +91,7 @@ TEST(Conditions, CountIsUnfair) {
   EXPECT_EQ(says<count>(3, 2, waiting_for_one), "violated");
   EXPECT_EQ(says<count>(3, 2, fifo), "violated");
 }
-/// With one place, to be enabled first is to be inside first. With two an enabled process may be overtaken for ever if
+/// With one permit, to be enabled first is to be inside first. With two an enabled process may be overtaken for ever if
 /// it stands still; that is why the primed conditions speak of being enabled.
 TEST(Conditions, TicketsAreFifoWithOnePlaceOnly) {
   EXPECT_EQ(says<tickets>(3, 1, fifo), "holds");

@@ -16,7 +16,7 @@ namespace kgate::flbb79 {
 struct wide_messages : as_corrected {
   static constexpr int message_bits = 14;
 };
-/// The same in one message, with up to two places and k = 2.
+/// The same in one message, with up to two permits and k = 2.
 struct whole_messages : as_corrected {
   static constexpr int message_bits = 22;
 };

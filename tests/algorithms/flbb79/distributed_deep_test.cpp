@@ -14,7 +14,7 @@ TEST(Distributed, TheQueueSimulatesItsSupervisorN4l1k1) {
   EXPECT_EQ(seen.states_in_memory, 320u) << "R7: more than at N = 3, docs/errata.md";
 }
 
-/// Two places and k = 2, which takes five processes: not all states, but the first of them by breadth.
+/// Two permits and k = 2, which takes five processes: not all states, but the first of them by breadth.
 /// Nothing is wrong in them, and the state is distributed and handed over in many.
 TEST(Distributed, SimulatesItsSupervisorWithOneCrashInTheFirstStatesN5l2k2) {
   const auto seen = simulation_search<bucket_system<>, whole_messages, 5>(2, 2).run(1, 3'000'000);
@@ -29,7 +29,7 @@ TEST(Distributed, SimulatesItsSupervisorWithOneCrashInTheFirstStatesN5l2k2) {
   EXPECT_GE(seen.closest_to_standstill, 2u);
 }
 
-/// Up to two places the slots of quitters leave enough for the helpers: the test of prevhelper is not needed.
+/// Up to two permits the slots of quitters leave enough for the helpers: the test of prevhelper is not needed.
 TEST(DistributedMutant, WithoutTheTestOfPrevhelperNothingIsWrongN4l1k2) {
   expect_simulation<4, without_prevhelper>(1, 2, 1, 2'587'973);
 }

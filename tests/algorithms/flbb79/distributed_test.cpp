@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lemma 4.3 where its redundancy matters. The supervisor's state is distributed over helpers once more than
-// c1 = l max(1, k-1) + 2k - 2 processes try: with one place and k = 2 that takes four of them, with k = l = 2 five.
+// c1 = l max(1, k-1) + 2k - 2 processes try: with one permit and k = 2 that takes four of them, with k = l = 2 five.
 
 #include "algorithms/flbb79/distributed.hpp"
 
@@ -21,7 +21,7 @@ TEST(Distributed, SimulatesItsSupervisorWithOneCrashN4l1k2) {
   EXPECT_EQ(seen.closest_to_standstill, 2u) << "one process fewer and it would stop: all redundancy was needed";
 }
 
-/// More places than failures: l and k apart, as the lemma has them.
+/// More permits than failures: l and k apart, as the lemma has them.
 TEST(Distributed, SimulatesItsSupervisorN4l2k1) { expect_simulation<4>(2, 1, 1, 139'304); }
 TEST(Distributed, SimulatesItsSupervisorN4l3k1) {
   const auto seen = simulation_search<bucket_system<>, wide_messages, 4>(3, 1).run(1, 1'000'000);
@@ -37,7 +37,7 @@ TEST(Distributed, TheQueueSimulatesItsSupervisorN3l1k1) {
   EXPECT_EQ(seen.distributed, 83'134u);
 }
 
-/// Fewer than k failures and one place, or two: enabled in the order of arrival (C5') whoever fails, and the supervisor
+/// Fewer than k failures and one permit, or two: enabled in order of arrival (C5') whoever fails, and the supervisor
 /// goes on (S4). Three processes leave the state in shared memory.
 TEST(InOrder, TheQueueEnablesByArrivalWithOneCrashN3) {
   for (const auto& [l, states] : {std::pair<int, std::size_t>{1, 160'445}, {2, 162'119}}) {

@@ -46,7 +46,7 @@ class adversary {
   void step_each(int first, int last) {
     for (int p = first; p <= last; ++p) step(p);
   }
-  /// Each enters its trying region by one step, there being no place for it (lemma 5.2). In an unfair system it may
+  /// Each enters its trying region by one step, there being no permit for it (lemma 5.2). In an unfair system it may
   /// only look.
   void arrive_each(int first, int last) {
     for (int p = first; p <= last; ++p) {
@@ -91,7 +91,7 @@ struct values_met {
   }
 };
 
-/// A system for N processes and l places.
+/// A system for N processes and l permits.
 program system_of(const std::string& id, int N, int l) {
   if (id == "buffer lock") return program(make_model<flbb79::buffer_lock<checker_machine>>(N, l), N, l, {});
   if (id == "number lock") return program(make_model<flbb79::number_lock<checker_machine>>(N, l), N, l, {});
@@ -136,8 +136,8 @@ values_met theorem_5_3(program& p, int N, int l, int b) {
   return met;
 }
 
-/// Lemma 5.1, of N processes that take part, with l places left for them, from a state in which all of them rest: the
-/// states q(i,j) with l <= j < i <= last. Ends in q'', where one place is free and all the others wait.
+/// Lemma 5.1, of N processes that take part, with l permits left for them, from a state in which all of them rest: the
+/// states q(i,j) with l <= j < i <= last. Ends in q'', where one permit is free and all the others wait.
 void lemma_5_1(adversary& a, int N, int l, int last, values_met& met) {
   a.enter(1, l);
   a.arrive_each(l + 1, N);
@@ -183,7 +183,7 @@ constexpr std::array robust{robust_system{"flbb79-tickets", 0}, robust_system{"f
                             robust_system{"flbb79-fifo", 0}, robust_system{"am97-queue", 0}, robust_system{"kgate", 0}};
 /// Theorem 4.1: fair to all, if none crashes.
 constexpr std::array banks{"flbb79-bank-buffer", "flbb79-bank-numbers"};
-/// Of the robust ones, and with one place the lock that hands out numbers.
+/// Of the robust ones, and with one permit the lock that hands out numbers.
 constexpr std::array queuelike{"flbb79-tickets", "am97-queue"};
 
 TEST(LowerBounds, Theorem51TakesKTimesNMinusKValues) {
@@ -194,7 +194,7 @@ TEST(LowerBounds, Theorem51TakesKTimesNMinusKValues) {
       program p = system_of(id, s.N, s.l);
       const values_met met = theorem_5_1(p, s.N, s.l);
       const auto bound = static_cast<std::size_t>(s.l * (s.N - s.l));
-      // With more than one place the robust ones are fair to who is not enabled yet, which is enough for 5.3, and not
+      // With more than one permit the robust ones are fair to who is not enabled yet, which is enough for 5.3, and not
       // to one that is enabled and stands still, as C4 and with it 5.1 asks. One of them makes use of that: it forgets
       // who is enabled. The values of the others differ all the same.
       if (id == "am97-queue" && s.l > 1) {
@@ -243,7 +243,7 @@ TEST(LowerBounds, Theorem53TakesKTimesNMinusKValues) {
   };
   for (const auto& each : robust)
     for (const size& s : sizes) expect(each.id, s, each.b);
-  // The theorem asks for k >= l, so one that bears no crash counts with one place only.
+  // The theorem asks for k >= l, so one that bears no crash counts with one permit only.
   for (const char* id : {"flbb79-bank-buffer", "flbb79-bank-numbers", "buffer lock", "number lock"})
     for (const int N : {2, 3, 5, 8}) expect(id, {N, 1}, 1);
 }

@@ -18,13 +18,13 @@
 namespace kgate::flbb79 {
 
 /// Who moves next and who crashes. Hostile: some are fast, some slow and some stand still, drawn afresh now and then,
-/// and those crash who hold the supervisor's state or are being told it.
+/// and those crash who hold the supervisor's state or are being sent it.
 enum class schedule { random, hostile };
 
 template <SupervisedSystem System, class Reading = as_corrected>
 class supervised_walk {
  public:
-  /// For l places and fewer than k failures.
+  /// For l permits and fewer than k failures.
   supervised_walk(int N, int l, int k, unsigned seed)
       : N_(N),
         l_(l),

@@ -78,7 +78,7 @@ std::size_t values(int N, int k) {
 TEST(Theorem41, TheBankMultipliesTheValuesOfItsLockByAtMostKPlusOne) {
   for (const auto& [N, k] : {std::pair{3, 1}, {3, 2}, {4, 2}}) {
     const std::size_t lock = values<tickets>(N, 1);
-    EXPECT_LE(lock, static_cast<std::size_t>(4 * N * N)) << "theorem 4.2 with one place";
+    EXPECT_LE(lock, static_cast<std::size_t>(4 * N * N)) << "theorem 4.2 with one permit";
     EXPECT_LE(values<bank_over_tickets>(N, k), (static_cast<std::size_t>(k) + 1) * lock) << "N=" << N << " k=" << k;
   }
 }

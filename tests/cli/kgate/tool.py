@@ -102,7 +102,7 @@ class Terminal:
         if not shutil.which("tmux"):
             case.skipTest("tmux is not installed")
         self.case = case
-        self.socket = os.path.join(tempfile.mkdtemp(dir=case.dir), "tmux")  # one that was told to end may still listen at its own
+        self.socket = os.path.join(tempfile.mkdtemp(dir=case.dir), "tmux")  # one that was asked to end may still listen at its own
         self.tmux("-f", "/dev/null", "new-session", "-d", "-s", "t", "-x", str(columns), "-y", str(rows), line)
 
     def __enter__(self):

@@ -100,7 +100,7 @@ struct ensemble {
   std::uint8_t dead_sessions = 0;   ///< of lessors (hosts.hpp): not ended yet
   std::uint8_t fired = 0;
   /// 1: each request has a listener of its own, as those of cluster_gate have: no watch outlives its request. Of what
-  /// is told to whom only what matters is kept then: events that come to a session between a reading that forgets
+  /// a session learns only what matters is kept then: events that come to a session between a reading that forgets
   /// earlier ones and the wait that sees them (C5; a wait outside of that is `unprepared`), and tokens that tell
   /// requests apart without counting them. 0: one listener for all requests of a session, as a lessor has it.
   std::uint8_t own_listeners = 0;

@@ -169,7 +169,7 @@ inline std::string judge(const cluster_scripts& what, const state_view& s) {
     case broken::refused:
       return "a request was refused that is not heavier than the gate";
     case broken::unprepared:
-      return "a client waits that has not looked since it was told of a change";
+      return "a client waits that has not looked since it was notified of a change";
     case broken::twice:
     case broken::local:
     case broken::nothing:

@@ -391,7 +391,7 @@ class simulated_client {
   Process& p_;
   script_position& at_;
   bool gives_up_;
-  short_sequence granted_{};  ///< as the last wait has told
+  short_sequence granted_{};  ///< as the last wait has shown
   std::string lives_;
 };
 

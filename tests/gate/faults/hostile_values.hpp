@@ -125,7 +125,7 @@ inline void one_hostile_word(std::size_t word, unsigned kind, unsigned seed) {
   use_all(g, inside, outside);
 }
 
-/// The same while a member is queued, which then gets in, or is told why not.
+/// The same while a member is queued, which then gets in, or learns why not.
 inline void one_hostile_word_while_queued(std::size_t word, unsigned kind, unsigned seed) {
   const scratch where;
   gate g = where.open("gate", 3);

@@ -95,7 +95,7 @@ TEST_P(no_locks, for_one_who_waits) {
     const gate::permit inside = g.enter();
     expect_name(without_locks(F_OFD_GETLK, GetParam(),
                               [&] { static_cast<void>(where.open("gate").try_enter_for(std::chrono::seconds(10))); }));
-    EXPECT_TRUE(g.status().waiters.empty()) << "its place was left behind";
+    EXPECT_TRUE(g.status().waiters.empty()) << "its position was left behind";
   }
   expect_whole(where, "gate", 1);
 }

@@ -17,7 +17,7 @@ namespace {
 template <class Cells>
 using shipped = detail::gates::protocol<Cells>;
 
-/// What three processes do, a letter each, and how many of them are in their places when it begins: one inside, the
+/// What three processes do, a letter each, and how many of them are where they belong when it begins: one inside, the
 /// others queued.
 struct scene {
   const char* letters;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Every script of so many operations of each process, with deaths at every step, over all schedules: at most k inside
-/// (with the rule of resizing), no permit and no place lost, the queue in order, slots distinct, sizes as set, every
+/// (with the rule of resizing), no permit and no position lost, the queue in order, slots distinct, sizes as set, every
 /// waiter served.
 #include "gate/lab/scripts.hpp"
 

@@ -331,7 +331,7 @@ def _within(seconds: float) -> str:
 
 
 def _gate_too_late(name: str, weight: int, seconds: float, status: str) -> TimeoutError:
-    """What one is told that did not get inside; `status` are the options with which `kgate status` shows the gate."""
+    """The message for one that did not get inside; `status` are the options with which `kgate status` shows the gate."""
     slots = "no slot" if weight == 1 else f"no {weight} slots at once"
     return TimeoutError(f"gate '{name}': {slots}{_within(seconds)}; wait longer, or see who is inside: kgate status {status}")
 

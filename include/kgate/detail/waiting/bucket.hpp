@@ -119,7 +119,7 @@ struct bucket_protocol {
   }
 
  private:
-  /// Whether there is somebody to serve and the lock was open; if it was held, its holder is told (R2).
+  /// Whether there is somebody to serve and the lock was open; if it was held, its holder learns of it (R2).
   static bool lock_or_leave_word(Process& p, Bucket& b) {
     if (b.announced(p["b4"]) == 0) return false;
     const std::uint32_t old =

@@ -204,7 +204,7 @@ class alignas(2 * cache_line) native_bucket {
     unlink(me);
     return true;
   }
-  /// The first waiter in this state, told so by `bits` in its word.
+  /// Gives the first waiter this state, and wakes it by `bits` in its word.
   template <class P, class Algorithm>
   void set_front_state(P&, Algorithm& of, waiter_state s, std::uint32_t bits) noexcept {
     native_waiter& w = *ring(of.key());

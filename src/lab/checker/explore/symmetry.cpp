@@ -123,7 +123,7 @@ void canonical_form::for_each_candidate(const std::uint64_t* words, F&& f) {
     for (; i > 0 && of[order[i - 1]] > of[p]; --i) order[i] = order[i - 1];
     order[i] = p;
   }
-  // Process order[i] may become any number of its group of equal signatures; groups keep their place.
+  // Process order[i] may become any number of its group of equal signatures; groups keep their order.
   std::array<std::uint8_t, symmetric_processes_max> to;
   bool tied = false;
   for (int i = 0; i < N_; ++i) {

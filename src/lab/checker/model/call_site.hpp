@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The place in the source from which a function was called, as the default value of a parameter.
+/// The position in the source from which a function was called, as the default value of a parameter.
 
 #include <cstdint>
 

@@ -57,8 +57,8 @@ struct register_kind {
   bool any_order = false;  ///< what a text does "for all" is done in every order: kgate/detail/forall.hpp
 };
 
-/// The first value given to `live`, with the place of that call: a function that takes any number of arguments cannot
-/// take the place by default behind them.
+/// The first value given to `live`, with the position of the call: a function that takes any number of arguments cannot
+/// take the position by default behind them.
 struct live_value {
   template <class T>
   requires(!std::same_as<T, live_value>) live_value(const T& value, call_site from = call_site::current())

@@ -17,7 +17,7 @@ void checking::about_enabling(property_result& r) {
   if (!enabling_->complete()) return undecided(r, watch_.why());
   if (r.name == "kl-deadlock-free")
     return by_lasso(r, find_group_deadlock(*graph_, *depths_, *enabling_, program_.k(), request_.crashes, watch_),
-                    "nobody changes regions any more although a place is neither taken nor allocated");
+                    "nobody changes regions any more although a permit is neither taken nor allocated");
   r.is = verdict::holds;
   if (of_cycles) return r.name == "fifo" ? fifo(r, waits_for::inside) : finite_waiting(r);
   if (r.name == "l-queuelike")
@@ -26,7 +26,7 @@ void checking::about_enabling(property_result& r) {
   if (r.name != "fifo-enabling")
     if (const state_id s = find_not_full(*graph_, *depths_, *enabling_, program_.k()); s != no_state)
       return violated(r, s,
-                      "the number of enabled processes is not that of the free places, or of those in their entry");
+                      "the number of enabled processes is not that of the free permits, or of those in their entry");
   if (r.name != "l-full") fifo(r, waits_for::enabling);
 }
 

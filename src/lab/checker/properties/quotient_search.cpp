@@ -92,7 +92,7 @@ class marked_states {
 
   const quotient_graph& graph_;
   std::vector<process_set> sets_;    ///< of processes but the victim
-  std::vector<std::uint8_t> rank_;   ///< the place of a set in sets_
+  std::vector<std::uint8_t> rank_;   ///< the index of a set in sets_
   std::vector<std::uint32_t> base_;  ///< [row]: the index of its first vertex
   std::uint32_t end_ = 0;
   bool fits_ = false;

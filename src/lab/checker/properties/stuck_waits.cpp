@@ -76,7 +76,7 @@ trace stuck_wait(program& p, const program_name& of, const std::string& property
     for (; round > 0; --round) t.schedule.push_back(q);
   }
   t.what = property == "kl-deadlock-free"
-               ? "nobody changes regions any more although a place is neither taken nor allocated"
+               ? "nobody changes regions any more although a permit is neither taken nor allocated"
                : "process " + std::to_string(t.victim) + " stays in its entry for ever";
   if (property != "starvation-free") t.victim = -1;
   return t;

@@ -260,7 +260,7 @@ trace trace_of(program& p, const program_name& of, std::vector<int> schedule, co
                          seen.victim, seen.property == "fifo" ? "is in its entry" : "waits and is not enabled");
   } else if (seen.property == "l-full" || seen.property == "l-queuelike") {
     t.what =
-        "fewer processes are enabled than there are free places and processes in their entry, or the exit takes "
+        "fewer processes are enabled than there are free permits and processes in their entry, or the exit takes "
         "more than one step";
   } else {
     t.what = "what is written beside the text as its invariant is not true";

@@ -71,7 +71,7 @@ constexpr std::size_t positions_max = 20'000;
 /// Of a (k,l)-deadlock. Which permits are allocated depends on all that may follow; a run can only show the rest.
 std::string judge_permits(walker& w) {
   const position_in_run here(w.source(), w.here());
-  return here.enabled_wanted() > 0 || here.leaving() ? "" : "no place is free, or nobody wants one";
+  return here.enabled_wanted() > 0 || here.leaving() ? "" : "no permit is free, or nobody wants one";
 }
 
 std::string judge_end(const trace& t, walker& w, int N, int k) {

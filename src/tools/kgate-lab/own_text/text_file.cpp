@@ -148,7 +148,7 @@ std::string unjudgeable(std::string_view id, const lab::text_plugin& plugin, boo
   return "";
 }
 
-/// "k-exclusion, k-fcfs" as the catalogue keeps it; ids that it has no place for go to `more`.
+/// "k-exclusion, k-fcfs" as the catalogue keeps it; ids that it has no room for go to `more`.
 catalog::promises promises_in(const lab::text_plugin& plugin, bool with_names, const std::string& file,
                               std::string& more) {
   const bool names = plugin.names || with_names;
