@@ -103,8 +103,8 @@ class basic_acquire_event {
     }
 
    private:
-    // By syscall(), here and in the destructor: write() and close() would end a thread that is cancelled, and who hands
-    // permits back must not die of what somebody else waits by.
+    // By syscall(), here and in the destructor: write() and close() are cancellation points, and a thread that hands
+    // permits back must not end because a waiter uses a descriptor.
     static constexpr std::uint32_t has_ended = 16;
 
     void resume() noexcept {

@@ -26,11 +26,11 @@
 /// With a stop_token or a time limit, co_await gives a bool: false if it gave up or was refused. Without them it gives
 /// nothing, and throws kgate::refused. slots::async_acquire gives a slot or, with a limit, a std::optional; and
 /// pool::async_borrow a lease, which is empty if it gave up or was refused. The rules are those of acquire: a permit
-/// that is free is taken even if stop was requested before, one that comes at the last moment is taken, and who gives
-/// up is no longer queued.
+/// that is free is taken even if stop was requested before, one that comes at the last moment is taken, and a wait
+/// that was given up is no longer queued.
 ///
 /// Nothing is allocated; a waiting coroutine's frame holds 72 bytes for it, 160 with a stop_token or time limit. A
-/// coroutine may be destroyed while it is queued, by a thread that no grant can run beside.
+/// coroutine may be destroyed while it is queued, if no other thread can grant to it at that moment.
 
 #include <chrono>
 #include <concepts>

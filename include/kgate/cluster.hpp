@@ -53,7 +53,7 @@ struct cluster_options {
   /// How long opening waits for a server.
   std::chrono::milliseconds connect_timeout{10'000};
   /// "user:password" for digest authentication. Nodes are then created for that user alone. Empty: $KGATE_ZK_AUTH, or
-  /// the first line of the file $KGATE_ZK_AUTH_FILE; if there is neither, everybody may use what is created.
+  /// the first line of the file $KGATE_ZK_AUTH_FILE; if there is neither, any client may use what is created.
   std::string authentication;
   /// What others see as the command of this process. Empty: the program's own name.
   std::string command;
@@ -96,7 +96,7 @@ class cluster_gate {
   ~cluster_gate();
 
   /// Waits for `weight` slots, FIFO from the creation of its node in the queue. Throws gate_error if the gate is
-  /// removed meanwhile, somebody cancels the wait, or weight is not in 1..slots(); session_lost if the session expires
+  /// removed meanwhile, the wait is cancelled, or weight is not in 1..slots(); session_lost if the session expires
   /// while it waits. A session that was lost before is replaced by a new one.
   [[nodiscard("the permit leaves when it is destroyed")]] permit enter(int weight = 1);
   /// The same until `stop` is requested; nothing then.
@@ -118,8 +118,8 @@ class cluster_gate {
   cluster_status status();
   /// Takes the waiter with this request name out of the queue; false if it does not wait.
   bool cancel(std::string_view request);
-  /// Removes the gate. False, and nothing is done, if somebody is inside or waits, unless forced: then waiters get
-  /// gate_error, and those inside stay inside a gate that nobody else sees.
+  /// Removes the gate. False, and nothing is done, if it has holders or waiters, unless forced: then waiters get
+  /// gate_error, and holders stay inside a gate that no other client sees.
   bool remove(bool forced = false);
   /// What the servers made of the session's time-out.
   [[nodiscard]] std::chrono::milliseconds session_timeout() const;
@@ -138,7 +138,7 @@ class cluster_gate::permit {
 
   int slot() const { return slots().front(); }
   const std::vector<int>& slots() const;
-  /// Greater than that of everybody who entered before: a fencing token.
+  /// Greater than that of every grant before: a fencing token.
   std::uint64_t token() const;
   /// The size of the gate when it was entered.
   int gate_slots() const;

@@ -70,7 +70,7 @@ class suspended_entry {
 /// One with a descriptor that becomes readable when the wait has ended, and stays so.
 class event_entry final : public suspended_entry {
  public:
-  /// Who learns that a process has died for which this one waits: a thread of the library, or the caller. Then the
+  /// What watches for the death of processes that this one waits for: a thread of the library, or the caller. Then the
   /// descriptor may become readable before the wait has ended, and attend() is to be called.
   enum class deaths : bool { watched_by_thread, attended };
   /// @throws gate_error, also if there is no descriptor to be had

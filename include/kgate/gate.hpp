@@ -98,7 +98,7 @@ struct gate_status {
   int free = 0;  ///< below 0 while a gate that was made smaller has not emptied enough
   std::vector<gate_participant> holders;
   std::vector<gate_participant> waiters;
-  std::uint64_t healed = 0;  ///< how many members died inside or waiting, and were cleared away
+  std::uint64_t healed = 0;  ///< how many members died inside or waiting, and were healed
 };
 
 /// A gate shared by processes. Safe to use from many threads. A child made by fork may destroy what it inherits, which
@@ -117,7 +117,7 @@ class gate {
 
   /// Waits for `weight` permits. FIFO from the call (docs/gates.md says how exactly), but for overtaking
   /// (gate_options); and so a heavy request at the head holds up light ones behind it. Throws gate_error if
-  /// the gate is removed meanwhile, or damaged, somebody cancels the wait, or weight is not in 1..slots().
+  /// the gate is removed meanwhile or damaged, the wait is cancelled, or weight is not in 1..slots().
   [[nodiscard("the permit leaves when it is destroyed")]] permit enter(int weight = 1);
   /// The same until `stop` is requested; nothing then.
   [[nodiscard]] std::optional<permit> enter(stop_token stop, int weight = 1);
@@ -141,14 +141,14 @@ class gate {
   void resize(int slot_count);
   /// The holders and the waiters, after healing dead members.
   gate_status status();
-  /// Removes the gate. False, and nothing is done, if somebody is inside or waits, unless forced: then waiters get
-  /// gate_error, and those inside stay inside a gate that nobody else sees.
+  /// Removes the gate. False, and nothing is done, if it has holders or waiters, unless forced: then waiters get
+  /// gate_error, and holders stay inside a gate that no other process can open.
   bool remove(bool forced = false);
 
-  /// For programs that are to outlive a gate whose file somebody cuts off, which ends those who use it by SIGBUS
-  /// otherwise: from now on they get gate_error (damaged). Installs a handler for SIGBUS, of the whole process, which
-  /// hands on what is not about a gate; for up to 1024 openings at a time. Those that are asleep in the queue look once
-  /// a second, since nobody can wake them then.
+  /// If the file of a gate is truncated, its users get gate_error (damaged) from now on, instead of being ended by
+  /// SIGBUS. Installs a handler for SIGBUS for the whole process, which forwards faults outside of gates to the handler
+  /// before it; covers up to 1024 open gates at a time. Waiters asleep in the queue check once a second, since nothing
+  /// can wake them then.
   static void guard_against_truncation();
 
  private:
@@ -199,7 +199,7 @@ class gate::member {
   int slot();
   /// All slots of a request with a weight.
   std::vector<int> slots();
-  /// Greater than that of everybody who got one before: a fencing token.
+  /// Greater than every token taken before: a fencing token.
   std::uint64_t token();
 
  private:
@@ -266,7 +266,7 @@ class gate::member {
   std::atomic<std::uint64_t>* entered_ = nullptr;
   std::uint64_t* guess_ = nullptr;    ///< what this member last made of W; the kernel clears it in a forked child
   detail::gates::state out_{};        ///< its state when it is out; its own record, not what the file says
-  std::uint64_t short_passages_ = 0;  ///< the bits of its state that are 0 in passages that look whether somebody calls
+  std::uint64_t short_passages_ = 0;  ///< the bits of its state that are 0 in passages that check for callers
   bool inside_ = false;
   std::vector<int> slots_;
   std::uint64_t token_ = 0;

@@ -19,12 +19,12 @@ enum class gate_errc {
   not_a_gate,      ///< magic, version or checksum do not fit
   damaged,         ///< the header is right, the rest contradicts itself or has been cut off
   bad_filesystem,  ///< a file system whose mappings or locks are not shared by its users
-  in_use,          ///< not while somebody is inside or waits
+  in_use,          ///< not while there are holders or waiters
   too_many,        ///< more participants than a gate can have
   removed,         ///< the gate was removed while it was used
   forked,          ///< the object belongs to the process that forked this one, which must open the gate itself
   system,          ///< the system refused; the message has its words
-  cancelled        ///< somebody took the waiter out of the queue (kgate cancel)
+  cancelled        ///< the waiter was taken out of the queue (kgate cancel)
 };
 
 /// What a failed call reports: a code to act on and a sentence for people, which names what to do next.

@@ -3,7 +3,7 @@
 #define KGATE_H
 
 /**
- * kgate for C and for whoever calls C: gates between processes, semaphores and slots between threads.
+ * kgate for C and for languages that call C: gates between processes, semaphores and slots between threads.
  *
  *     kgate_gate *gpus;
  *     kgate_member *me;
@@ -19,8 +19,8 @@
  * Link with what `pkg-config --libs libkgate` prints. docs/c.md has the whole of it.
  *
  * Results   A function that can fail returns 0 (KGATE_OK) or one of the codes below. kgate_last_error() is a sentence
- *           on the last failure of the calling thread. Nothing is thrown across this border, and nothing but a broken
- *           contract (releasing what nobody holds, destroying what somebody waits for) stops the program.
+ *           on the last failure of the calling thread. Nothing is thrown across this border, and only a broken
+ *           contract (releasing more than is held, destroying a semaphore with waiters) stops the program.
  * Threads   Everything may be called from any thread, but a member serves one thread at a time.
  * fork      A child may close what it inherits, which does nothing to its parent; other calls on an inherited gate or
  *           member return KGATE_FORKED. Semaphores and slots belong to one process.
@@ -60,12 +60,12 @@ typedef enum kgate_result {
   KGATE_NOT_A_GATE = 12,     /**< the file is something else, or of another version */
   KGATE_DAMAGED = 13,        /**< the file contradicts itself or has been cut off */
   KGATE_BAD_FILESYSTEM = 14, /**< a file system whose mappings or locks are not shared by its users */
-  KGATE_IN_USE = 15,         /**< not while somebody is inside or waits */
+  KGATE_IN_USE = 15,         /**< not while there are holders or waiters */
   KGATE_TOO_MANY = 16,       /**< more participants than a gate can have */
   KGATE_REMOVED = 17,        /**< the gate was removed while it was used */
   KGATE_FORKED = 18,         /**< the object belongs to the process that forked this one */
   KGATE_SYSTEM = 19,         /**< the system refused; kgate_last_error() has its words */
-  KGATE_CANCELLED = 20,      /**< somebody took the waiter out of the queue (kgate cancel) */
+  KGATE_CANCELLED = 20,      /**< the waiter was taken out of the queue (kgate cancel) */
   KGATE_WAITING = 21         /**< not an error: the wait goes on, and its descriptor will tell of its end */
 } kgate_result;
 
@@ -133,11 +133,11 @@ KGATE_API void kgate_gate_close(kgate_gate* gate);
 KGATE_CHECKED int kgate_gate_slots(kgate_gate* gate, int* slots);
 /** Changes k. Those inside stay; nobody enters until there is room under the new k. */
 KGATE_CHECKED int kgate_gate_resize(kgate_gate* gate, int slots);
-/** Removes the gate. KGATE_IN_USE if somebody is inside or waits, unless forced. */
+/** Removes the gate. KGATE_IN_USE if it has holders or waiters, unless forced. */
 KGATE_CHECKED int kgate_gate_remove(kgate_gate* gate, int forced);
-/** For programs that are to outlive a gate whose file somebody cuts off, which ends those who use it by SIGBUS
- * otherwise: from now on they get KGATE_DAMAGED; who is asleep in the queue looks once a second. Installs a handler for
- * SIGBUS, of the whole process, which hands on what is not about a gate. */
+/** If the file of a gate is truncated, its users get KGATE_DAMAGED from now on, instead of being ended by SIGBUS;
+ * waiters asleep in the queue check once a second. Installs a handler for SIGBUS for the whole process, which forwards
+ * faults outside of gates to the handler before it. */
 KGATE_API void kgate_guard_against_truncation(void);
 
 /** A membership: can be inside once, and serves one thread at a time. */
@@ -152,7 +152,7 @@ KGATE_CHECKED int kgate_enter_within(kgate_member* member, int weight, int64_t n
 KGATE_CHECKED int kgate_enter_begin(kgate_member* member, int weight, int64_t nanoseconds, kgate_stop* stop,
                                     kgate_wait** wait);
 /** The same for an event loop that goes on watching: the descriptor may become readable before the wait has ended,
- * when a process has died for which this one waits. kgate_wait_finish() then sees to it, and says KGATE_WAITING. So no
+ * when a process that this one waits for has died. kgate_wait_finish() then heals it, and returns KGATE_WAITING. So no
  * thread is needed that watches for deaths. */
 KGATE_CHECKED int kgate_enter_attend(kgate_member* member, int weight, int64_t nanoseconds, kgate_stop* stop,
                                      kgate_wait** wait);
@@ -162,7 +162,7 @@ KGATE_API int kgate_inside(const kgate_member* member);
 KGATE_CHECKED int kgate_slot(kgate_member* member, int* slot);
 /** All slots of a weight, at most `room` of them; *count says how many there are. */
 KGATE_CHECKED int kgate_slots_of(kgate_member* member, int* slots, size_t room, size_t* count);
-/** Greater than that of everybody who got one before: a fencing token. Only inside. */
+/** Greater than every token taken before: a fencing token. Only inside. */
 KGATE_CHECKED int kgate_token(kgate_member* member, uint64_t* token);
 
 typedef struct kgate_participant {
@@ -185,7 +185,7 @@ typedef struct kgate_status {
   size_t waiter_count;
   const kgate_participant* waiters; /**< in the order of the queue */
 } kgate_status;
-/** Who is inside and who waits, after healing dead members. To be freed. */
+/** The holders and the waiters, after healing dead members. To be freed. */
 KGATE_CHECKED int kgate_gate_status(kgate_gate* gate, kgate_status** status);
 KGATE_API void kgate_status_free(kgate_status* status);
 
@@ -193,7 +193,7 @@ KGATE_API void kgate_status_free(kgate_status* status);
 
 typedef struct kgate_semaphore kgate_semaphore;
 KGATE_CHECKED int kgate_semaphore_create(kgate_semaphore** semaphore, ptrdiff_t k);
-/** Nobody may be waiting. */
+/** There may be no waiters. */
 KGATE_API void kgate_semaphore_destroy(kgate_semaphore* semaphore);
 KGATE_CHECKED int kgate_acquire(kgate_semaphore* semaphore, ptrdiff_t permits);
 KGATE_CHECKED int kgate_acquire_within(kgate_semaphore* semaphore, ptrdiff_t permits, int64_t nanoseconds,
@@ -204,7 +204,7 @@ KGATE_CHECKED int kgate_acquire_begin(kgate_semaphore* semaphore, ptrdiff_t perm
 /** Hands permits back. More than are out stops the program. */
 KGATE_API int kgate_release(kgate_semaphore* semaphore, ptrdiff_t permits);
 KGATE_CHECKED int kgate_semaphore_resize(kgate_semaphore* semaphore, ptrdiff_t k);
-/** Refuses everybody who waits or comes (KGATE_CLOSED); those inside stay. Final. */
+/** Refuses waiters and all later calls (KGATE_CLOSED); those inside stay. Final. */
 KGATE_API void kgate_semaphore_close(kgate_semaphore* semaphore);
 /** What was true at some moment during the call. */
 KGATE_API ptrdiff_t kgate_semaphore_permits(const kgate_semaphore* semaphore);

@@ -103,7 +103,7 @@ class leased_gate::permit {
 
   /// A number 0..k-1 that nobody else inside has, on any machine.
   int slot() const;
-  /// Not smaller than that of any who had this slot before, and greater if that was on another machine.
+  /// Not smaller than that of any earlier holder of this slot, and greater if that was on another machine.
   std::uint64_t token() const;
   /// Whether the permit is lost, or may be: to be asked before anything that only a holder may do. It costs a look at
   /// the clock.

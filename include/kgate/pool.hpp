@@ -3,12 +3,12 @@
 
 #include "kgate/detail/cxx20.hpp"
 
-/// kgate::pool<T>: at most k objects, each lent to one borrower at a time; who
-/// finds none free waits its turn.
+/// kgate::pool<T>: at most k objects, each lent to one borrower at a time; a
+/// borrower that finds none free waits its turn.
 ///
 /// @code
-///   kgate::pool<connection> connections(8, [](std::ptrdiff_t slot) { return
-///   connection(host); }); auto c = connections.borrow(); c->send(request);
+///   kgate::pool<connection> connections(8, [](std::ptrdiff_t slot) { return connection(host); });
+///   auto c = connections.borrow(); c->send(request);
 /// @endcode
 
 #include <algorithm>
@@ -166,8 +166,8 @@ class pool {
   /// use then are kept until the pool ends or has room for them again.
   /// @throws std::invalid_argument unless 1 <= k <= capacity()
   void resize(std::ptrdiff_t k) { slots_.resize(checked(k, capacity())); }
-  /// Lends nothing any more: who waits or comes gets an exception (refused) or, with a limit, an empty lease. What is
-  /// lent stays with its borrower, and is destroyed when it is given back. Final.
+  /// Lends nothing any more: waiters and later calls get an exception (refused) or, with a limit, an empty lease. What
+  /// is lent stays with its borrower, and is destroyed when it is given back. Final.
   void close() { slots_.close(); }
   bool closed() const noexcept { return slots_.closed(); }
   std::ptrdiff_t capacity() const noexcept { return slots_.capacity(); }

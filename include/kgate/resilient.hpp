@@ -42,9 +42,9 @@
 
 namespace kgate {
 
-/// How threads come to work on a resilient object: whoever finds a free slot takes it. The default.
+/// How threads get to work on a resilient object: each takes a slot that it finds free. The default.
 struct any_order {};
-/// The same in memory that processes share: what a process held that died is given to the next. For K up to 16.
+/// The same in memory that processes share: the slot of a process that died is taken over by the next. K up to 16.
 struct healing {};
 
 namespace detail {
@@ -72,7 +72,7 @@ struct working_object<T, 1> {
   using type = lone_object<T>;
 };
 
-/// The object and the slots that number those who work on it.
+/// The object and the slots that number the threads at work on it.
 template <Sequential T, int K, class Slots>
 class numbered_object {
  public:
@@ -82,7 +82,7 @@ class numbered_object {
   numbered_object() : slots_(K) {}
   explicit numbered_object(const T& initial) : slots_(K), object_(initial) {}
 
-  /// False if no slot was got in this way.
+  /// False if no slot was acquired with `how`.
   template <class... How>
   bool apply(in_words<result>& got, const operation& op, const How&... how) {
     const in_progress here(this);
@@ -99,7 +99,7 @@ class numbered_object {
   typename working_object<T, K>::type object_;
 };
 
-/// More blocks cost memory, and large states are not for those in a hurry.
+/// More blocks cost memory, and large states are slow to copy anyway.
 template <Sequential T>
 inline constexpr std::size_t builders_for = sizeof(T) <= 64     ? 16
                                             : sizeof(T) <= 256  ? 8
@@ -116,7 +116,7 @@ struct any_order_rules : std::conditional_t<K <= names_in_word_max, named_rules,
   static constexpr std::size_t builders = Builders;
 };
 
-/// An object with blocks for the first threads that use it, so many, and K names for whoever loses or has none.
+/// An object with blocks for so many threads, the first that use it, and K names for those that lose or have none.
 template <Sequential T, int K, std::size_t Builders>
 class any_order_object {
   using machine = native<spin>;
@@ -131,7 +131,7 @@ class any_order_object {
 
   explicit any_order_object(const T& initial = T()) : names_(K), object_(memory_, initial) {}
 
-  /// False if it did not get in in this way.
+  /// False if it did not enter with `how`.
   template <class... How>
   [[gnu::always_inline]] bool apply(in_words<result>& got, const operation& op, const How&... how) noexcept {
     process p(pid(0));
@@ -157,7 +157,7 @@ class any_order_object {
   static constexpr int attempts = 4;
   static constexpr int pauses = 8;
 
-  /// Who is inside, for an object that does not know.
+  /// The processes inside, for an object that does not know.
   auto taken() noexcept {
     if constexpr (names_in_word)
       return everybody();
@@ -221,7 +221,7 @@ class healed_object {
 
   explicit healed_object(const T& initial = T()) : object_(memory_, K, initial) {}
 
-  /// False if it did not get in in this way.
+  /// False if it did not enter with `how`.
   template <class... How>
   bool apply(in_words<result>& got, const operation& op, const How&... how) noexcept {
     const in_progress here(this);
@@ -273,13 +273,13 @@ struct resilient_object<T, K, healing> {
 
 }  // namespace detail
 
-/// At most K threads work on the object at a time under a name (k-assignment); among these nobody waits for anybody. So
+/// At most K threads work on the object at a time under a name (k-assignment); none of these waits for another. So
 /// the others go on if up to K-1 threads stop for ever inside apply, wherever: preempted, stopped by a debugger,
-/// killed. With K stopped inside, everybody waits. K = 1 is an ordinary lock, unless it heals.
+/// killed. With K stopped inside, all others wait. K = 1 is an ordinary lock, unless it heals.
 ///
 /// @tparam Slots  how threads come to work on it:
-///                - any_order: the first threads that use the object own a block of it, try once outside, where nobody
-///                  waits for them, and take a name only when they are overtaken. Right between processes.
+///                - any_order: the first threads that use the object own a block of it, try once outside, where no
+///                  other waits for them, and take a name only when they are overtaken. Right between processes.
 ///                - healing: for processes. A name whose owner died comes back, so any number may die.
 ///                - word_slots: a name for every operation, in no order. Right between processes.
 ///                - kgate::slots in some fairness: a name for every operation, in order. For threads of one process.

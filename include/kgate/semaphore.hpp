@@ -13,7 +13,7 @@
 ///   }
 /// @endcode
 ///
-/// The interface is that of std::counting_semaphore, with these differences: permits are handed back by those who took
+/// The interface is that of std::counting_semaphore, with these differences: permits are handed back by those that took
 /// them (more would be a programmer's error, and stops the program), the number of permits is a run-time value that can
 /// be changed, waiting can also be ended by a std::stop_token, and a semaphore can be closed. The algorithms are
 /// algorithms/ticket_queue.hpp and bounded_barging.hpp, the very texts the laboratory checks.
@@ -39,7 +39,7 @@
 
 namespace kgate {
 
-/// Fairness: who comes first is admitted first.
+/// Fairness: first come, first admitted.
 struct fifo {
   static constexpr int overtakings_max = 0;
 };
@@ -52,7 +52,7 @@ struct bounded_overtaking {
   static constexpr int overtakings_max = b;
 };
 
-/// What acquire throws where waiting would be in vain.
+/// What acquire throws where no wait could succeed.
 class refused : public std::runtime_error {
  public:
   enum class reason : unsigned char {
@@ -124,14 +124,14 @@ class alignas(detail::cache_line) basic_semaphore {
   basic_semaphore(const basic_semaphore&) = delete;
   basic_semaphore& operator=(const basic_semaphore&) = delete;
 
-  /// Nobody may be waiting: the program stops if somebody is. Permits still out are forgotten.
+  /// There may be no waiters: the program stops if there are. Permits still out are forgotten.
   ~basic_semaphore() {
     KGATE_EXPECTS(waiters() == 0, of_slots ? "slots destroyed while somebody waits for one"
                                            : "semaphore destroyed while somebody waits for it");
   }
 
-  /// Takes w permits, all at once, waiting in the queue. Nobody who comes later is admitted before, even if it asks
-  /// for less (head-of-line rule): a large request delays those behind it, and cannot be starved by them. w < 1 and w >
+  /// Takes w permits, all at once, waiting in the queue. No later request is admitted before, even if it asks for
+  /// less (head-of-line rule): a large request delays those behind it, and cannot be starved by them. w < 1 and w >
   /// max() stop the program.
   /// @throws refused if w > permits(), now or after a resize while it waits, and if the semaphore is closed
   void acquire(std::ptrdiff_t w = 1) {
@@ -199,15 +199,15 @@ class alignas(detail::cache_line) basic_semaphore {
   }
 
   /// Changes the number of permits. More: those queued are admitted at once. Fewer: those inside and those admitted
-  /// already stay and finish, and nobody else is admitted until fewer than k are inside; who waits for more than k is
-  /// refused. Does not wait. Nothing if the semaphore is closed.
+  /// already stay and finish, and no others are admitted until fewer than k are inside; a request for more than k
+  /// is refused. Does not wait. Nothing if the semaphore is closed.
   /// @throws std::invalid_argument unless 1 <= k <= max()
   void resize(std::ptrdiff_t k) {
     check_permits(k);
     set_permits([this, k] { return closed() ? permits() : k; });
   }
 
-  /// Admits nobody any more: who waits or comes is refused. Those inside stay, and hand back as usual. Final.
+  /// Refuses waiters and all later requests. Those inside stay, and hand back as usual. Final.
   void close() {
     set_permits([this] {
       closed_.store(true, std::memory_order_seq_cst);
@@ -318,7 +318,7 @@ class alignas(detail::cache_line) basic_semaphore {
     last();
     protocol::open(p, bucket, gate_, taken);
   }
-  /// Sets k to what `wanted` returns, one call at a time. Those whose wait ends so are woken at the very end: a
+  /// Sets k to what `wanted` returns, one call at a time. Waiters whose wait this ends are woken at the very end: a
   /// coroutine that goes on here may call this again, and the last of them may destroy this object.
   template <class Wanted>
   void set_permits(Wanted&& wanted) {

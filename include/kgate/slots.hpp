@@ -97,13 +97,13 @@ class basic_slots {
   /// co_await gives a slot and blocks no thread; in kgate/async.hpp, which says what the options are.
   template <class... Options>
   [[nodiscard]] auto async_acquire(Options... options);
-  /// Refuses everybody who waits or comes, by an exception or by nothing; those
-  /// inside stay.
+  /// Refuses waiters and all later requests, by an exception or by nothing;
+  /// those inside stay.
   void close() { permits_.close(); }
   bool closed() const noexcept { return permits_.closed(); }
   /// Changes the number of slots. More: those queued are admitted at once.
   /// Fewer: those inside and those admitted already stay and keep their
-  /// numbers; who is admitted later gets a number below k. Does not wait.
+  /// numbers; those admitted later get numbers below k. Does not wait.
   /// Nothing if closed.
   /// @throws std::invalid_argument unless 1 <= k <= capacity()
   void resize(std::ptrdiff_t k) {
@@ -155,7 +155,7 @@ class basic_slots {
 using slots = basic_slots<>;
 
 namespace detail {
-/// What slots let those use that wait for them without a thread.
+/// What waiting for slots without a thread uses of them.
 struct suspended_slots {
   template <class Slots>
   static auto& permits_of(Slots& s) noexcept {

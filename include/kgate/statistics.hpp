@@ -11,7 +11,7 @@
 
 namespace kgate {
 
-/// Counts of what happened, if anybody wants to know.
+/// Counts nothing: the default.
 struct no_statistics {
   static constexpr bool counts = false;
 };
@@ -19,10 +19,10 @@ struct no_statistics {
 struct statistics {
   static constexpr bool counts = true;
   std::atomic<std::uint64_t> grants{0}, waits{0}, overtakings{0}, given_up{0};
-  /// The most others that were admitted between the moment a thread was queued and its own admission: those who came
-  /// before it, and those who overtook it; and the latter alone. Counted are those that certainly fall into that time:
-  /// from a look after the ticket was drawn to a look of the leaver before it admitted. Only those inside that have not
-  /// reported yet, at most k, can be taken for later ones.
+  /// The most others that were admitted between the moment a thread was queued and its own admission: those that came
+  /// before it, and those that overtook it; and the latter alone. Counted are those that certainly fall into that time:
+  /// from a read after the ticket was drawn to a read of the leaver before it admitted. Only those inside that have not
+  /// reported yet, at most k, can be counted for later ones.
   std::atomic<std::uint64_t> most_admitted_meanwhile{0}, most_overtaken{0};
 
   /// Called by the leaver that admitted this ticket, before it wakes the thread.
@@ -32,7 +32,7 @@ struct statistics {
     a.ticket.store(ticket, std::memory_order_release);  // read by note_wait_of
   }
   /// Called by the thread with this ticket, which had `ahead` before it and was queued after `overtakings_before`.
-  /// One that saw by itself that it was admitted, before the leaver reported it, is not counted.
+  /// A waiter that saw its admission before the leaver had reported it is not counted.
   void note_wait_of(std::uint64_t ticket, std::uint64_t ahead, std::uint64_t overtakings_before) noexcept {
     const admission& a = admissions_[ticket % admissions_max];
     if (a.ticket.load(std::memory_order_acquire) != ticket) return;

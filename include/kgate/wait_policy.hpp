@@ -36,7 +36,7 @@ struct spin_park {
   static constexpr int spins = 200;
 };
 
-/// spin_park that spins longer, but only while all who wait could be running: what kgate::semaphore uses by default.
+/// spin_park that spins longer, but only while all waiters could be running: what kgate::semaphore uses by default.
 struct adaptive {
   static constexpr bool parks = true;
   static constexpr bool yields = true;
