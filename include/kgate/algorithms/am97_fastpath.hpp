@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// (N,k)-exclusion with a fast path: who finds nobody on it skips the slow path, which is a tree or, nested, again a
+/// (N,k)-exclusion with a fast path: one that finds it free skips the slow path, which is a tree or, nested, again a
 /// fast path in front of a slow one.
 ///
 /// Source       Anderson & Moir 1997, figures 6 and 7; over the tree: theorem 3 (figure 3's blocks), 7 (figure 8's), 11

@@ -43,7 +43,7 @@ class figure3 {
     if (X.fetch_add(p["2"], -1) == 0) {
       p.live();
       Q.write(p["3"], p.id());
-      if (X.read(p["4"]) < 0)  // I3: somebody is inside who will write Q
+      if (X.read(p["4"]) < 0)  // I3: a process is inside that will write Q
         Q.await(p["5"], [&](process_id q) { return q != p.id(); });
     }
   }

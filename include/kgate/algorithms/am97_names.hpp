@@ -8,7 +8,7 @@
 ///              c+1 at contention c, on CC and DSM. Exit one step longer. Primitives: test-and-set. Space: k variables.
 /// Variables    X[i]  boolean  name i is taken     initially false; in traces name.X
 ///              name  private  0..k-1
-/// Invariants   who is about to test X[i] will find some X[j], i <= j < k, false
+/// Invariants   a process about to test X[i] finds some X[j], i <= j < k, false
 /// Deviations   none. Statement 5 is printed with a stray "fi". Corollaries 1, 3 and 5 print one remote reference less
 ///              than lemma 1 gives; lemma 1 is what the catalogue states.
 /// Memory model sequential consistency; the release of a name (5) must be visible before the inner release

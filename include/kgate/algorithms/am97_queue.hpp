@@ -8,7 +8,7 @@
 /// Promises     k-exclusion, starvation freedom with at most k-1 crashes, first in first enabled, k-FCFS; the doorway
 ///              is statement 1, the exit one step. No bound on remote references is claimed. Primitives:
 ///              read-modify-write. Space: one variable.
-/// Variables    X  k-N..k                slots left, less those who wait    initially k
+/// Variables    X  k-N..k                slots left, less the waiters       initially k
 ///              Q  queue of 0..N-1       who waits                          initially empty
 ///              Both are fields of one shared variable, XQ.
 /// Invariants   X = k - |{p : p@{2..4}}|;  |Q| = max(0, -X)

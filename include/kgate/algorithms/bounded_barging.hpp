@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// ticket_queue.hpp with barging: while the first waiter sleeps, a permit may be released for whoever comes first, but
-/// nobody is overtaken more than b times.
+/// ticket_queue.hpp with barging: while the first waiter sleeps, a permit may be released for the first to come, but
+/// no process is overtaken more than b times.
 ///
 /// Source       this project; bounded waiting for enabling is C4' of Fischer, Lynch, Burns & Borodin 1979
 /// Promises     those of ticket_queue.hpp, but for the order: at most b overtakings of a queued process
@@ -14,11 +14,11 @@
 /// Invariants   those of ticket_queue.hpp, with l among the free permits, and
 ///              B1  an epoch releases at most c_max permits for barging, and none in the epoch e while the first
 ///                  waiter carries a stamp of e - m or before. A stamp is the epoch its process saw before it drew its
-///                  ticket, so whoever is queued is passed by at most m * c_max <= b permits released meanwhile and by
+///                  ticket, so a queued process is passed by at most m * c_max <= b permits released meanwhile and by
 ///                  the l that were there when it drew
 ///              B2  a permit is released for barging only under the bucket's lock, with the first waiter registered
-///                  there and woken. Whoever serves the queue sees to it that where l > 0 the first waiter is woken or
-///                  gets the permit; who registers hands bargeable permits back first
+///                  there and woken. A server of the queue makes sure that where l > 0 the first waiter is woken or
+///                  gets the permit; a waiter that registers hands bargeable permits back first
 /// Deviations   none
 /// Memory model sequential consistency
 /// Evidence     tests/semaphore: room_model_test, overtaking_test (B1 counted exactly under hostile schedules),
@@ -173,7 +173,7 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
     return base::release(p, n, one_out);
   }
 
-  /// As both of ticket_queue's, bargeable ones first; and none is released for barging before all who have drawn
+  /// As both of ticket_queue's, bargeable ones first; and none is released for barging before all that have drawn
   /// a ticket by then are admitted. One call at a time.
   template <class... Taken>
   void remove_permits(Process& p, word n, Taken&... taken) {
@@ -191,7 +191,7 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
  protected:
   static constexpr word spin_passages_max = static_cast<word>(b / 4);
 
-  /// Whether a release may leave its permit to whoever comes first.
+  /// Whether a release may leave its permit to the first to come.
   bool may_leave_to_others(Caller p) { return quota::somebody_asleep(Q.read(p["23q"])); }
 
   /// Tries for a permit before it draws a ticket.
@@ -214,7 +214,7 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
   /// Before a ticket is drawn (B1).
   void note_stamp(Process& p, Private& mine) { mine.stamp = quota::epoch_of(Q.read(p["0q"])); }
 
-  /// Whether those who come now, with W as seen, may hope to pass those queued.
+  /// Whether newcomers, with W as seen, may hope to pass those queued.
   bool may_barge(Process& p, word seen) {
     return quota::somebody_asleep(Q.read(p["30"])) && may_be_passed<M>(p, L::next_ticket(seen));
   }
@@ -235,7 +235,7 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
     return may_be_passed<M>(p, mine.last) ? waiter_state::waiting : waiter_state::handoff_only;
   }
 
-  /// Instead of waiting for the first waiter to wake up, leaves the permit to whoever comes first. The first waiter
+  /// Instead of waiting for the first waiter to wake up, leaves the permit to the first to come. The first waiter
   /// is woken, and admitted as soon as it runs. False if that may not be: the permit is still the caller's.
   [[gnu::noinline]] bool release_for_barging([[maybe_unused]] Caller caller) {
     if constexpr (!detail::RoomMachine<M>) {
@@ -276,7 +276,7 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
     noted<M>(p, event::waking_to_barge, quota::released_so_far(q));
     bucket.set_front_state(p["28"], *this, waiter_state::woken_to_barge, detail::waiter_word::may_barge);
   }
-  /// All who had drawn a ticket when permits were removed are admitted: barging may go on.
+  /// All that had drawn a ticket when permits were removed are admitted: barging may go on.
   void end_stop(Process& p, word q, word seen) {
     if (quota::stopped(q) != quota::stop::until_F) return;
     const word since = L::wrapped(static_cast<word>(L::E(seen) - F.read(p["23f"])));

@@ -8,7 +8,7 @@
 ///              crash can stop it. Unbounded remote references on CC and DSM. Primitives: reads and writes. Space: N
 ///              booleans.
 /// Variables    flag[p]  boolean  p is about to enter, or inside; local to p   initially false
-/// Invariants   who is inside has its flag up since before it read every other one to be down
+/// Invariants   a process inside has its flag up since before it read every other one to be down
 /// Deviations   none. The source has no labels; here 1-4 are the part that gives way to lower processes, 5 the wait for
 ///              higher ones, 6 the exit.
 /// Memory model sequential consistency; flag[p] (3) must be visible before those of others are read (4, 5)

@@ -341,7 +341,7 @@ class recipe {
     return outcome::removed;
   }
 
-  /// Who holds these slots. `fence` is what the caller needs afterwards.
+  /// The holders of these slots. `fence` is what the caller needs afterwards.
   auto holder(const slot_set& slots, const token& fence) {
     for (;;) {
       c.live(11, at_, slots, fence);

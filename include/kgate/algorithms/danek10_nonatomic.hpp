@@ -23,7 +23,7 @@
 ///                  that i has written, i sees p's announcement, and waits for p.
 ///              F2  after line 33: p has announced its ticket before it reads what others announce. Partners F2 and F1:
 ///                  of two that announce themselves at least one sees the other.
-///              Captures (45) need none: who misses one reads it the next time round, and no read that follows them
+///              Captures (45) need none: a missed one is read the next time round, and no read that follows them
 ///              decides on them.
 /// Evidence     tests/algorithms/danek10: properties on safe registers, mutants, remote references; with writes delayed
 ///              as on x86, over all runs of N = 2, k = 1, three passages: one inside with F1 and F2, two without either
@@ -122,7 +122,7 @@ class nonatomic {
     }
   }
 
-  /// Lines 43-45. Who is captured already is left alone, so that it can read its capture undisturbed.
+  /// Lines 43-45. One that is captured already is left alone, so that it can read its capture undisturbed.
   void capture(Process& process, int p, ticket T) {
     for (int i = 0; i < N; ++i) {
       if (i == p) continue;

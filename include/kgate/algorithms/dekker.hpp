@@ -10,7 +10,7 @@
 ///              variables.
 /// Variables    flag[p]  boolean  p wants to enter, and has not given way   initially false
 ///              turn     0..1     who need not give way                     initially arbitrary; here process 0
-/// Invariants   whoever is inside has its flag up; a flag is lowered in the entry only by the process whose turn it is
+/// Invariants   a process inside has its flag up; a flag is lowered in the entry only by the process whose turn it is
 ///              not
 /// Deviations   none. The source has no labels; here 1-6 are the entry and 7-8 the exit, in order.
 /// Memory model sequential consistency; flag[p] (1, 6) must be visible before the other's is read (2)

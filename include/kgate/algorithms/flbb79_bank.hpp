@@ -5,7 +5,7 @@
 ///
 /// Source       Fischer, Lynch, Burns & Borodin 1979, section 1 and theorem 4.1, over any 1-exclusion lock.
 /// Promises     k-exclusion; without crashes, the fairness of the lock (starvation free, bounded waiting, FIFO).
-///              **One** crash between 1 and 3 stops all who come later, whatever k is. Exit: one step. Remote
+///              **One** crash between 1 and 3 stops all that come later, whatever k is. Exit: one step. Remote
 ///              references: those of the lock while queueing; unbounded at the head of the queue. Primitives: those of
 ///              the lock, fetch-and-add. Space: the lock and one counter.
 /// Variables    COUNT  0..k   processes inside, or about to be   initially 0

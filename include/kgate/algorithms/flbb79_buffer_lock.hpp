@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Mutual exclusion with bounded waiting in one variable of N + 3 values: who arrives is counted, and a leader calls
+/// Mutual exclusion with bounded waiting in one variable of N + 3 values: arrivals are counted, and a leader calls
 /// those counted, a batch at a time, with itself the last of it.
 ///
 /// Source       Reconstructed. Theorem 4.1 of Fischer, Lynch, Burns & Borodin 1979 takes its locks from Burns et al.
@@ -9,16 +9,16 @@
 ///              empties into a main area, a count in the same variable as a few messages, and their sizes: N + 3 values
 ///              for bounded waiting, floor(N/2) + 9 without lockout, N + 7 for FIFO. This is the first of the three.
 /// Promises     mutual exclusion; without crashes starvation freedom and 1-bounded waiting: nobody gets inside
-///              twice while another waits; who enters first returns to its remainder first (order preserving). k = 1.
+///              twice while another waits; the first to enter is back in its remainder first (order preserving). k = 1.
 ///              Remote references unbounded on CC and DSM. Primitives: read-modify-write of one variable.
 /// Variables    V   0..N-2   busy, and so many arrived that nobody has taken note of
-///                  N-1      free; or N-1 arrived, when nobody is left who could take it for free
+///                  N-1      free; or N-1 arrived, when none is left that could take it for free
 ///                  P        go on: from the buffer to the porch, from the porch to main; answered by a count
 ///                  C        to one of main: come in; answered by X when it leaves
 ///                  X        done; to the one on the porch of a leader that leaves: lead, answered by C
 ///                  initially N-1
 /// Invariants   L1  C and X are in V, or with one that arrived and found them there, which puts them back as soon as V
-///                  is 0. Nobody has to keep P: who arrives and finds it takes it and counts itself, as if one of the
+///                  is 0. None has to keep P: one that finds it on arrival takes it and counts itself, as if one of the
 ///                  buffer had taken it and it had arrived then. So a count says that P was taken.
 ///              L2  while P is in V, its sender has taken note of all that are in the buffer and on the porch; it sends
 ///                  P twice for each, and when it has, all are in main

@@ -23,7 +23,7 @@
 ///                and, while it converses: the colours to give, what was said on each line
 /// Invariants   F1  the queue, exposed then hidden then tickets not yet copied, is in the order of arrival
 ///              F2  a colour with a map has at most max(1, k-1) processes, with different short names
-///              F3  enabled <= l, and who is inside has one of the first `enabled` positions
+///              F3  enabled <= l, and a process inside has one of the first `enabled` positions
 ///              F4  within one issue colour nobody draws twice: before it returns, its colour was mapped or called, and
 ///                  then the issue colour changed
 /// Deviations   a completed sketch; docs/decisions/0010-short-name-queue.md

@@ -255,7 +255,7 @@ class elimination {
     return me.s != 0 && V.status[at(me.s)] == status;
   }
 
-  /// The supervisor's step, by whoever has its state.
+  /// The supervisor's step, by the process that has its state.
   void supervise(Value& V, const bit_string& bits) const {
     const Supervisor xx = decode(bits);
     const auto before = V.v;

@@ -11,7 +11,7 @@
 /// Variables    those of gate_protocol.hpp; ends[i]: member i, which is inside, will not leave, but end: its process
 ///              can be watched, and no one else tells of it
 /// Invariants   D1  A member sets its bell to asleep before it looks whether it is granted, whether there is room, and
-///                  whether those inside leave by ending. Who changes any of these looks at the bell afterwards.
+///                  whether those inside leave by ending. One that changes any of these checks the bell afterwards.
 ///              D2  The head that sleeps until one inside ends watches, for each of them, the process that is inside:
 ///                  it looks at their states again after it has begun to watch. One that was dead by then ends the
 ///                  sleep at once.
@@ -59,7 +59,7 @@ class dozing {
       if (is_due(i)) continue;  // D3
       if (!c.doze(i) || !waits(i)) break;
       if (!is_head(i) || all_end()) continue;
-      c.get_up(i);  // whoever grants need not wake it
+      c.get_up(i);  // a granter need not wake it
       c.call([&] { spin_at_head(i); });
     }
     c.get_up(i);
@@ -118,7 +118,7 @@ class dozing {
     return found;
   }
 
-  /// Member i is inside, and its end is to be watched: it will not leave. Who dozes at the head does not know yet.
+  /// Member i is inside, and its end is to be watched: it will not leave. A head that dozes does not know yet.
   void will_end(unsigned i) {
     c.set_ends(i);
     if (!c.word().waiting()) return;
@@ -137,7 +137,7 @@ class dozing {
     return w.free() > 0 && !w.closed() && c.state_of(i).weight() <= w.free();
   }
 
-  /// Whether somebody is inside, and nobody who will leave: then nobody wakes the next waiter.
+  /// Whether somebody is inside, and none of them will leave: then none wakes the next waiter.
   bool all_end() {
     return c.call([&] {
       bool any = false;

@@ -4,7 +4,7 @@
 /// How members that doze without timers and the clock that ends their dozes agree on whether there is a clock.
 ///
 /// Source       ours; the members of a gate object and its thread (src/gate/doze_clock.hpp)
-/// Promises     whoever dozes without a timer is woken by its clock after a while, though the clock ends, when it finds
+/// Promises     one dozing without a timer is woken by its clock after a while, though the clock ends, when it finds
 ///              nobody dozing or is asked to end
 /// Variables    runs       there is a clock. It is begun only while there is none; only the clock clears it
 ///              bell[i]    asleep while i dozes (gate_doze.hpp, D1); over: for long enough. Only i clears it
@@ -16,7 +16,7 @@
 /// Evidence     tests/gate/lab/doze_clock_test.cpp (all schedules; mutants)
 ///
 /// Cells: runs() set_runs(bool) dozes(i) set_over(i), each one atomic step but the last, which sets the bell and then
-/// wakes who sleeps on it; first() and next(i) of the clock's members, no_member after the last; live(n, a) as of
+/// wakes its sleeper; first() and next(i) of the clock's members, no_member after the last; live(n, a) as of
 /// gate_protocol.hpp.
 
 #include "kgate/algorithms/gate_word.hpp"
@@ -46,7 +46,7 @@ class doze_clock_protocol {
     return true;
   }
 
-  /// There is to be no clock any more, whoever dozes: it ends.
+  /// There is to be no clock any more, even for dozing members: it ends.
   void retire_clock() {
     c.set_runs(false);  // C1, as above
     for (unsigned i = c.first(); i != no_member; i = c.next(i)) {

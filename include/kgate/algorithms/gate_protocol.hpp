@@ -4,7 +4,7 @@
 ///
 /// Source       ours; helping as in Herlihy's universal construction, records of intent as in recoverable mutual
 ///              exclusion.
-/// Promises     k-exclusion; FIFO, or (b > 0) at most b newcomers pass the queue between two who are let in from it;
+/// Promises     k-exclusion; FIFO, or (b > 0) at most b newcomers pass the queue between two grants from it;
 ///              any number of members may be killed, one after the other, at any instruction; no permit, no position
 ///              and no wake-up is lost; a waiter that has come to the head and asks for more than k is refused, and so
 ///              blocks nobody; a stopped member is waited for only in its queue position, in its permits and in a
@@ -16,7 +16,7 @@
 ///              Q          the first and the last of the queue
 ///              L[i]       i's neighbours in the queue while it is there
 ///              K          the size, whether the gate is paused (no permits, the size stays), and which resize set it
-///              slot[j]    who has slot j
+///              slot[j]    the holder of slot j
 ///              C          how many calls there were, and how many of the last ones may be pending
 ///              passed     how many newcomers passed the queue since the last grant; only if b > 0
 ///              bell[i]    what i sleeps on: it listens for alerts, it is asleep, it was rung. Only i clears it: a
@@ -246,7 +246,7 @@ class protocol {
   }
 
   /// After a leave that made W `left` and saw somebody wait: grants the head, or (b > 0), as long as not too many have
-  /// passed it, leaves the permit to who is faster and wakes the head.
+  /// passed it, makes the permit bargeable and wakes the head.
   [[gnu::hot]] void hand_over(word left) {
     if (left.closed() || !may_pass(left)) return advance();
     const unsigned head = c.queue().before();
@@ -295,7 +295,7 @@ class protocol {
     const state there = c.state_of(i);
     if (there.where() != kind::out) {
       locks.unlock(i);
-      // With its lock taken the dead member looked alive to those who asked meanwhile.
+      // With its lock taken the dead member looked alive to those that checked meanwhile.
       if (heal(i)) c.call([&] { advance(); });
       return false;
     }
@@ -391,7 +391,7 @@ class protocol {
     return before;
   }
 
-  /// Whether W lets a newcomer in who asks for `weight` permits. Right if W does not change meanwhile.
+  /// Whether W lets a newcomer in that requests `weight` permits. Right if W does not change meanwhile.
   bool has_room(word w, int weight) { return w.free() >= weight && (!w.waiting() || (!w.closed() && may_pass(w))); }
 
   /// The word with its effect applied, ready to be changed.
@@ -414,7 +414,7 @@ class protocol {
       if (c.word() != w) return;  // `before` may belong to a later operation
       c.cas_state(i, before, after);
     }
-    if (w.operation() == op::grant || w.operation() == op::abandon) wake(i, w);  // who applied it may be dead
+    if (w.operation() == op::grant || w.operation() == op::abandon) wake(i, w);  // the one that applied it may be dead
   }
 
   /// Wakes the subject of operation `w`, unless somebody has done so, and lived long enough to say it.
@@ -515,7 +515,7 @@ class protocol {
     c.cas_link(j, before, next(before));
   }
 
-  /// Heals the dead that queued member i depends on, grants what can be granted, and says whom it depends on (G10).
+  /// Heals the dead that queued member i depends on, grants what can be granted, and returns what it depends on (G10).
   typename Cells::watch_set check_ahead(unsigned i) {
     for (typename Cells::retries tries;; tries.again()) {
       c.live(5);
@@ -539,7 +539,7 @@ class protocol {
         c.live(6, j, ahead);
         const kind where = c.state_of(j).where();
         if (where != kind::in && where != kind::acts) continue;
-        c.watch(ahead, j);  // before it is asked whether j is alive: who has the number may change
+        c.watch(ahead, j);  // before the check whether j is alive: the owner of the number may change
         heal(j);
       }
       c.call([&] { advance(); });

@@ -164,7 +164,7 @@ struct call_count {
   friend constexpr bool operator==(call_count, call_count) = default;
 };
 
-/// Who has a slot: the member and its passage, or nobody (0).
+/// The holder of a slot: the member and its passage, or none (0).
 struct slot_owner {
   std::uint64_t bits = 0;
 

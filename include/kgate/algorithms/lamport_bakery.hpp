@@ -10,7 +10,7 @@
 ///              writes, neither of them atomic. Space: 2N variables, of which N grow without bound.
 /// Variables    choosing[p]  boolean      p is taking its number; local to p        initially false
 ///              number[p]    0, 1, 2 ...  p's number, 0 if it has none; local to p  initially 0
-/// Invariants   who is inside has the least (number, process) of all whose number is not 0
+/// Invariants   a process inside has the least (number, process) of all whose number is not 0
 /// Deviations   none. The source has no labels; here 1-4 are the doorway, 5 and 6 the two waits, 7 the exit.
 /// Memory model sequential consistency, or safe registers: a read that overlaps a write may return anything
 /// Evidence     tests/algorithms/classics (properties, also on safe registers, mutants), tests/algorithms/native

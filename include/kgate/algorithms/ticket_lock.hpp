@@ -9,7 +9,7 @@
 ///              DSM. Primitives: fetch-and-add. Space: two variables, which grow without bound.
 /// Variables    next_ticket  0, 1, 2 ...  the ticket that is drawn next      initially 0
 ///              now_serving  0, 1, 2 ...  whose ticket lets its owner enter  initially 0
-/// Invariants   now_serving <= next_ticket; who is inside has the ticket now_serving
+/// Invariants   now_serving <= next_ticket; a process inside has the ticket now_serving
 /// Deviations   none. The source has no labels; here 1-2 are acquire and 3-4, the two halves of an addition, release.
 /// Memory model sequential consistency
 /// Evidence     tests/algorithms/classics (properties, mutants, remote references), tests/algorithms/native (stress)

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// k-exclusion by one packed word: one read-modify-write to enter and one to leave when nobody waits, a first-come
-/// first-enabled queue when somebody does.
+/// k-exclusion by one packed word: one read-modify-write to enter and one to leave when none waits, a first-come
+/// first-enabled queue otherwise.
 ///
 /// Source       this project. The passive admission is that of Fischer, Lynch, Burns & Borodin 1979 (C6).
 /// Promises     k-exclusion, starvation freedom with at most k-1 crashes at any step, bounded exit, FIFO enabling.
 ///              Waiting can be given up. A process may take several permits at once: it queues for all of them and
 ///              nobody passes it (head-of-line). 2 remote references a passage alone on CC. Primitives: fetch-and-add,
 ///              compare-and-swap. On a machine with a waiting room (detail/waiting/bucket.hpp) waiters sleep there; a
-///              process that crashes while it holds a bucket's lock stops those who wait: threads do not die without
+///              process that crashes while it holds a bucket's lock stops those that wait: threads do not die without
 ///              their process.
 /// Variables    W  (E, C)  E: tickets below E are admitted. C: bias - S, where S = free permits less tickets that wait;
 ///                         the next ticket is E - S                                                           initially
 ///                         S = k
-/// Invariants   T1  E = X + k, where X counts permits handed back: W alone decides who is admitted
+/// Invariants   T1  E = X + k, where X counts permits handed back: W alone decides which are admitted
 ///              T2  a ticket t in [E, E - S) is not admitted. remove_permits() moves E back; tickets below the largest
 ///                  E there ever was stay "admitted once", and a ticket not among them is admitted only when, with it,
 ///                  at most k of them have not left
 ///              T3  after the step that gives a permit away a leaver touches the waiting room and nothing else (R3)
 ///              T4  a ticket given up is handed back when its turn comes. Until then the waiter behind it carries it: a
 ///                  waiter stands for the tickets [first, last], of which the last w are its own
-///              T5  a waiter may be suspended: no process waits, and who takes it out of the queue resumes it, once.
+///              T5  a waiter may be suspended: no process waits, and what takes it out of the queue resumes it, once.
 ///                  It is suspended only if nothing ends its wait when it is inserted, asked under the lock; what ends
 ///                  it later takes the lock afterwards and finds it in the queue (withdraw), or finds it gone
 ///              T6  where W has names (ticket_word.hpp), a name is free in W unless somebody inside has it. Those
-///                  inside are no more than there are names, so who is inside without one finds one
+///                  inside are no more than there are names, so one inside without a name finds one
 /// Doorway      up to the ticket. A process that finds no permit free and nobody queued hands the ticket back and spins
-///              a bounded while before it draws for good: meanwhile it is not queued, and whoever comes may take what
+///              a bounded while before it draws for good: meanwhile it is not queued, and newcomers may take what
 ///              gets free
 /// Deviations   none. Limits: tickets wrap. Fewer than half of all tickets may be queued at a time.
 /// Memory model sequential consistency; R1 needs it
@@ -48,7 +48,7 @@
 
 namespace kgate {
 
-/// How a registered waiter may be treated by those who leave.
+/// How a registered waiter may be treated by leavers.
 enum class waiter_state : unsigned char {
   waiting,         ///< sleeps, or is about to
   woken_to_barge,  ///< the same, and a bargeable permit was announced to it
@@ -138,8 +138,8 @@ class ticket_queue {
     }
   }
 
-  /// Takes a permit and a name if a permit is free now and nobody else changes W: the name. Else -1: enter() next,
-  /// which nobody can hinder.
+  /// Takes a permit and a name if a permit is free now and no other changes W: the name. Else -1: enter() next,
+  /// which others cannot make fail.
   template <class P>
   int try_enter_named(P&& p) {
     const word seen = W.read(p["1r"]);
@@ -166,7 +166,7 @@ class ticket_queue {
     return wait_registered(p, mine, expired);
   }
 
-  /// Takes w permits if they are free; else queues `me` and does not wait. Suspended: whoever admits or withdraws
+  /// Takes w permits if they are free; else queues `me` and does not wait. Suspended: what admits or withdraws
   /// it resumes it, from now on at any time, so the caller touches it no more. Expired: expired() held, and it is
   /// queued, not suspended: give_up_enrolled() next.
   template <class Waiter, class Expired>
@@ -313,14 +313,14 @@ class ticket_queue {
   /// W of the moment.
   word read(Process& p) { return W.read(p["W"]); }
 
-  /// What the room calls under the lock of this object's bucket: takes out of the queue who is admitted, and hands back
+  /// What the room calls under the lock of this object's bucket: takes out of the queue all admitted, and hands back
   /// tickets given up whose turn has come (T4). Doing it twice does no harm. Where nobody barges, no more than `most`
   /// waiters are taken out, and one for each ticket handed back.
   template <class Bucket, class Taken>
   void serve(Process& p, Bucket& b, Taken& taken, word most = L::permits_max) {
     const entry front = b.front(p["s1"], *this);
     if (!front.exists) return;
-    const word seen = W.read(p["s2"]);  // once: who changes W later comes here later
+    const word seen = W.read(p["s2"]);  // once: one that changes W later comes here later
     if (!barging && most == 1 && !L::waits(seen, front.last) && carried_by(front) == 0) [[likely]]
       return b.pop_front(p["s3"], *this, front, taken);
     Taken more = taken;  // a copy, for the same reason as apart()

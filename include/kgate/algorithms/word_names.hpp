@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// k-assignment in one word: a bit for each free name, and whoever clears one is inside under that name.
+/// k-assignment in one word: a bit for each free name, and a process that clears one is inside under that name.
 ///
 /// Source       our own; the bitmap of names (bitmap_names.hpp) without an algorithm for k-exclusion in front of it
 /// Promises     at most k inside, with distinct names; deadlock freedom with at most k-1 crashes (not starvation
-///              freedom: of those who wait any may be next); bounded exit. One read and one compare-and-swap to enter
-///              when nobody else does, one fetch-and-add to leave. Who is inside can be read at once. Primitives:
+///              freedom: of the waiters any may be next); bounded exit. One read and one compare-and-swap to enter
+///              when no other does, one fetch-and-add to leave. The processes inside can be read at once. Primitives:
 ///              compare-and-swap, fetch-and-add. Space: one word.
 /// Variables    F  the free names, a bit each    initially all below k
 /// Invariants   a bit is clear iff a process is inside under this name
@@ -59,7 +59,7 @@ class word_names {
   Word free_names(Process& p) { return F.read(p["4"]); }
   Word taken_names(Process& p) { return static_cast<Word>(~free_names(p) & all(k_)); }
   int size() const noexcept { return k_; }
-  /// Where those who find no name free may sleep.
+  /// Where processes that find no name free may sleep.
   typename M::template Var<Word>& word() noexcept { return F; }
 
  private:

@@ -43,7 +43,7 @@ class assigned {
   }
 
  private:
-  /// Tells the object who is inside if both can speak of it.
+  /// Tells the object which processes are inside, if both can.
   result carry_out(Process& p, int name, const operation& op) {
     constexpr bool counts_names = requires(Assignment & a) { a.taken_names(p); };
     constexpr bool copies = requires(Object & o) { o.blocks(); };

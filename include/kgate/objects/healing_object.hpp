@@ -7,10 +7,10 @@
 ///
 /// Source       our own: named_object.hpp with N5, behind a lock for each name that tells when its owner died
 /// Promises     linearizable; at most K inside; any number of processes may die anywhere, one after the other or at
-///              once: whoever next tries a dead one's lock heals it. What a dead one had announced is carried out, what
+///              once: the next to try a dead one's lock heals it. What a dead one had announced is carried out, what
 ///              it had not may or may not have been. While K owners are stalled, and live, everybody waits.
 /// Variables    those of named_object.hpp; L[q]  the lock of the name q
-/// Invariants   those of named_object.hpp; who is in W under the name q, or healing it, holds L[q] or died holding it
+/// Invariants   those of named_object.hpp; one in W under the name q, or healing it, holds L[q] or died holding it
 /// Memory model what named_object.hpp asks of the assignment of names the locks do
 /// Evidence     tests/objects: every interleaving of operations beside an owner that dies after its nth step, for every
 ///              n, and of one beside two that die, the second also while it heals; mutants; processes killed in storms

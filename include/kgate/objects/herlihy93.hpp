@@ -19,7 +19,7 @@
 ///              A[q]      boolean          flips when q announces an operation           initially false
 ///              O[q]      words            the operation q announced last
 ///              spare[q]  index            the block q owns and builds its copy in       initially q
-/// Invariants   I1  the current block and the spare blocks of those who are not at (11)-(13) are all different: who
+/// Invariants   I1  the current block and the spare blocks of those that are not at (11)-(13) are all different: who
 ///                  swings W takes the block it retires
 ///              I2  only the owner of a block that is not current writes to it, and only what follows from a version
 ///                  that was current after the block was retired (an attempt copies, validates, and only then writes)
@@ -34,7 +34,7 @@
 ///                  carries out what others have announced all the same, as every attempt must (I4)
 ///              D2  tags and a look at W after copying instead of load-linked and the check fields of the blocks
 ///              D3  after two lost attempts the result is there (I4), so there is no second look at the toggle; the
-///                  delay that doubles is there, bounded, so that of two who collide one gets on
+///                  delay that doubles is there, bounded, so that of two that collide one gets on
 ///              D4  of a state that says how much of it is used (objects/sequential.hpp) only that is copied
 ///              D5  a name that is not present (an assignment of names knows) has announced nothing and needs no
 ///                  result: it is passed over. That is read after W (4) or with it, so I4 holds: what was announced
@@ -121,7 +121,7 @@ class herlihy93 {
   }
 
   /// Carries op out for the process that is `name` here, 0..K-1: nobody else may be at the same time. A process that
-  /// died in here keeps its name for ever. `present` is who may be in here now (D5).
+  /// died in here keeps its name for ever. `present` says which may be in here now (D5).
   template <class Present = everybody>
   result apply(Process& p, int name, const operation& op, const Present& present = {}) requires(!Rules::assigns_names) {
     const auto me = static_cast<std::size_t>(name);
@@ -161,7 +161,7 @@ class herlihy93 {
 
   block_layout layout() const { return block_layout(k_); }
   std::size_t names() const { return layout().names(); }
-  /// Those who own a block: the names, and the builders (N3).
+  /// The owners of blocks: the names, and the builders (N3).
   std::size_t owners() const { return names() + Rules::builders; }
 
   static Data data(typename M::Memory& memory, const char* name, std::size_t i, std::size_t initial) {
@@ -286,7 +286,7 @@ class herlihy93 {
     return true;
   }
 
-  /// The way of those who were overtaken; apart, so that the way of the others is short.
+  /// The way of those that were overtaken; apart, so that the way of the others is short.
   template <class Present>
   [[gnu::noinline]] result apply_announced(Process& p, std::size_t me, const operation& op, const Present& present) {
     const bool toggle = !A[me].read(p["14"]);

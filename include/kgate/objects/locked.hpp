@@ -3,8 +3,8 @@
 
 #include "kgate/detail/cxx20.hpp"
 
-/// The ordinary way to share a sequential object: behind a lock. The peers of kgate::resilient; who stops inside stops
-/// everybody.
+/// The ordinary way to share a sequential object: behind a lock. The peers of kgate::resilient; one that stops inside
+/// stops all.
 
 #include <mutex>
 

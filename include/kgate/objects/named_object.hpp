@@ -4,11 +4,11 @@
 #include "kgate/detail/cxx20.hpp"
 
 /// Herlihy's construction for any number of processes: at most K of them inside under names, which the object can give
-/// out itself, and a first try outside for those who own a block.
+/// out itself, and a first try outside for the owners of blocks.
 ///
 /// Source       our own, on the protocol of herlihy93.hpp
 /// Promises     linearizable. At most K processes are inside, K-1 of them may stall or die anywhere, and it is only
-///              before entering that one waits (deadlock-free, not starvation-free); who is inside ends after at most
+///              before entering that one waits (deadlock-free, not starvation-free); one inside ends after at most
 ///              three attempts and one look. One compare-and-swap to enter and one to make the change and leave when
 ///              nobody else is there; with a block of its own (N3) a process that meets nobody needs only the second. A
 ///              reading operation (N4) that meets no change writes nothing that others see. Also fetch-and-add.
@@ -16,12 +16,12 @@
 ///              W         tag : names : index   the current block, the names that are inside   initially 0 : none : K
 ///              spare[q], kept[q]   for every owner of a block: the names, then the builders
 ///              kept[q]   the version last made or read by the owner q, and its state          initially none
-/// Rules        N1  assigns_names: k-assignment in W (algorithms/word_names.hpp). Who enters sees in the same
-///                  instruction which version is current, and who swings W leaves by that. So spare is set before
-///                  W is swung, and set back if it was not. Who enters or leaves does not make another version: the
+/// Rules        N1  assigns_names: k-assignment in W (algorithms/word_names.hpp). One that enters sees in the same
+///                  instruction which version is current, and one that swings W leaves by that. So spare is set before
+///                  W is swung, and set back if it was not. To enter or leave does not make another version: the
 ///                  swing is tried again.
 ///                  It fails for such reasons at most 2K times, for nobody leaves before there was a version after its
-///                  entry. Who enters between my look and my swing has announced nothing that I must know of: I4 counts
+///                  entry. One that enters between my read and swing announced nothing that I must know of: I4 counts
 ///                  from versions read after the announcement.
 ///              N2  keeps_copies: an owner that kept the current version does not copy it. If the swing fails what is
 ///                  kept is forgotten: it was changed in place.
@@ -40,7 +40,7 @@
 ///                  in W again.
 /// Deviations   The statements are numbered as in herlihy93.hpp; 0-2 enter, 18 leaves.
 /// Memory model as herlihy93.hpp; spare[q] and kept[q], which is plain memory where there is such, are handed on by W:
-///              all its changes are read-modify-writes, so who enters (2) sees what the last under that name wrote
+///              all its changes are read-modify-writes, so one that enters (2) sees what the last under that name wrote
 ///              before it left (12, 18). If names are assigned elsewhere, by that.
 /// Evidence     tests/objects: as for herlihy93.hpp; also three processes for two names, builders beside names, reading
 ///              operations, an owner dead after each of its steps and healed; mutants of each
@@ -103,7 +103,7 @@ class named_object : private herlihy93<M, T, K, Rules> {
       p.live(op);
     }
   }
-  /// False if no name is free. Who has entered must carry out an operation; it leaves by that.
+  /// False if no name is free. One that has entered must carry out an operation; it leaves by that.
   [[gnu::always_inline]] bool try_enter(Process& p, entered& e) requires(Rules::assigns_names) {
     for (;;) {
       const word seen = W.read(p["1"]);
@@ -240,7 +240,7 @@ class named_object : private herlihy93<M, T, K, Rules> {
     }
     return outcome::not_tried;
   }
-  // The ways of those who are not alone, or come after others; apart, so that the way of the others is short.
+  // The ways of those that are not alone, or come after others; apart, so that the way of the others is short.
   template <class Present>
   [[gnu::noinline]] bool attempt_beside(Process& p, std::size_t me, word seen, const operation& op,
                                         in_words<result>& mine, const Present& present) {

@@ -3,7 +3,7 @@
 
 #include "kgate/detail/cxx20.hpp"
 
-/// Locks that tell who takes one that its owner died holding it.
+/// Locks whose next holder learns if the owner before died holding it.
 
 #include <pthread.h>
 

@@ -18,8 +18,8 @@
 
 namespace kgate::detail {
 
-/// Those who wait call until(attempt, ...), which tries, spins a little, and then sleeps between attempts; whoever has
-/// freed something calls freed(). Who dies before calling it costs the sleepers at most one `poll_interval`, never
+/// Waiters call until(attempt, ...), which tries, spins a little, and then sleeps between attempts; whoever has
+/// freed something calls freed(). One that dies before calling it costs the sleepers at most one `poll_interval`, never
 /// what it freed.
 class sleepers {
  public:

@@ -26,9 +26,9 @@
 
 namespace kgate {
 
-/// At most k inside, each with a number 0..k-1 of its own, taken and given back by one instruction. Of those who wait
+/// At most k inside, each with a number 0..k-1 of its own, taken and given back by one instruction. Of the waiters
 /// any may be next (no order is kept). Has the interface of kgate::slots; unlike those it contains no pointers and
-/// sleeps on a word that all processes see. Who dies inside keeps its slot.
+/// sleeps on a word that all processes see. A process that dies inside keeps its slot.
 /// @tparam Max  the largest k
 template <int Max>
 class basic_word_slots {

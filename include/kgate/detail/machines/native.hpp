@@ -156,7 +156,7 @@ struct native {
       }
     }
 
-    /// For those who sleep on the variable themselves.
+    /// For callers that sleep on the variable themselves.
     std::atomic<T>& atomic() noexcept { return value_; }
 
    private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The native machine of kgate::semaphore: a variable is a bare std::atomic, and who must wait does so in the waiting
+/// The native machine of kgate::semaphore: a variable is a bare std::atomic, and waiting is done in the waiting
 /// room of this process (detail/waiting). What threads have found out about waiting is kept there too, so that a
 /// semaphore is small.
 
@@ -276,7 +276,7 @@ struct native_waiting {
     int used_ = 0;
   };
 
-  /// Spins while it is worth it: only the next waiter, and under an adaptive policy only while everybody who waits
+  /// Spins while it is worth it: only the next waiter, and under an adaptive policy only while all that wait
   /// could be running.
   template <class T, class Done, class Stands>
   static T watch(Process& p, Var<T>& v, Done&& done, Stands&& stands) noexcept {
@@ -297,7 +297,7 @@ struct native_waiting {
   }
 
   /// Leaves the processor to others while that lets the queue move: when threads outnumber processors a little, those
-  /// who are admitted run next by themselves, and nobody need sleep or be woken. It comes to nothing if nothing moves,
+  /// that are admitted run next by themselves, and none need sleep or be woken. It comes to nothing if nothing moves,
   /// or if the processor was needed for something else.
   template <class T, class Done, class Stands>
   static bool yield_in_line(Process& p, Var<T>& v, Done&& done, Stands&& stands) noexcept {
@@ -331,7 +331,7 @@ struct native_waiting {
   }
 
  private:
-  /// A queue is long if more wait than so many for each processor: then nobody yields.
+  /// A queue is long if more wait than so many for each processor: then none yields.
   static constexpr std::size_t long_line = 8;
   static constexpr std::uint64_t yield_together = 64;  ///< so many tickets try it together
   static constexpr int yields_in_line_max = 64, yields_still_max = 2;

@@ -40,7 +40,7 @@ class adaptive_switch {
   std::atomic<std::uint32_t> last_failure_{0};  ///< the complement of its epoch
 };
 
-/// What those who wait in one bucket have found out about waiting. Only ever a hint.
+/// What the waiters of one bucket have found out about waiting. Only ever a hint.
 class adaptive_state {
  public:
   /// How many pauses of at most `spins_max` are worth it. Spins that came to nothing make the next ones shorter; but

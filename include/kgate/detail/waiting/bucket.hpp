@@ -19,7 +19,7 @@
 ///                  by now
 ///              R4  a waiter taken out of the queue is woken by the thread that took it, after the lock is open; that
 ///                  store is the last touch of its memory
-///              R5  whoever admits n tickets takes up to n admitted waiters out of the queue afterwards, or sees to it
+///              R5  one that admits n tickets takes up to n admitted waiters out of the queue afterwards, or sees to it
 ///                  that all are. So of the visits still to come there are never fewer than of admitted waiters in the
 ///                  queue
 /// Memory model sequential consistency; R1 needs it
@@ -75,7 +75,7 @@ struct bucket_protocol {
   }
 
   /// After W changed so that up to `admitted` more tickets are admitted: wakes as many waiters of `algorithm` as that,
-  /// if they are admitted, or leaves that to whoever holds the lock (R5).
+  /// if they are admitted, or leaves that to the holder of the lock (R5).
   template <class Algorithm>
   static void visit(Process& p, Bucket& b, Algorithm& algorithm, typename Algorithm::word admitted) {
     [[maybe_unused]] auto frame = p.frame();
@@ -84,7 +84,7 @@ struct bucket_protocol {
     M::serve(p, b, algorithm, taken, admitted);
     open(p, b, algorithm, taken);
   }
-  /// The same; those taken out are left to the caller, who wakes them.
+  /// The same; those taken out are left to the caller, which wakes them.
   template <class Algorithm>
   static void visit(Process& p, Bucket& b, Algorithm& algorithm, typename Algorithm::word admitted, Taken& taken) {
     if (!lock_or_leave_word(p, b)) return;
@@ -101,7 +101,7 @@ struct bucket_protocol {
     Taken more = taken;  // a copy, for the same reason as apart()
     go_on_opening(apart(p), b, algorithm, more, old);
   }
-  /// The same; those taken out are left to the caller, who wakes them.
+  /// The same; those taken out are left to the caller, which wakes them.
   template <class Algorithm>
   static void open_only(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken) {
     std::uint32_t old = opened(p, b);

@@ -66,7 +66,7 @@ struct native_waiter {
   };
   std::uint32_t first, last, weight = 1, stamp;
   waiter_state state;
-  outcome how = outcome::acquired;  ///< written by whoever takes a suspended waiter out of the queue
+  outcome how = outcome::acquired;  ///< written by the thread that takes a suspended waiter out of the queue
   bool suspended = false;           ///< to be resumed; else a thread waits, asleep on `word`
   std::atomic<std::uint32_t> word{waiter_word::asleep};
 

@@ -9,7 +9,7 @@
 ///  - spinner: how many looks are worth it when a process looks by hand.
 ///  - Caller: a process for the short parts of an operation. Elsewhere the process itself.
 ///  - give_way: a short delay after a collision. Elsewhere none.
-///  - backoff_after_release: a delay beside others who pass. Elsewhere none.
+///  - backoff_after_release: a delay beside others that pass. Elsewhere none.
 ///  - may_be_passed: whether a sleeper had better let others pass it until it runs. Elsewhere yes.
 ///  - notes: something worth counting happened. Elsewhere ignored.
 ///  - apart: the process for a part that is seldom needed and not inlined. Elsewhere the process itself.
