@@ -40,7 +40,7 @@ inline constexpr auto ours_rows = std::tuple{
         .bounded_variables = false,
         .note =
             "operations and passages are numbered; tests/gate/lab explores scripts of all its operations with deaths. "
-            "Lock-free: who tries to queue or to leave can be overtaken, who is queued cannot",
+            "Lock-free: one that tries to queue or to leave can be overtaken, a waiter cannot",
         .headers = {"kgate_gate.hpp", "gate_protocol.hpp", "gate_word.hpp"},
         .bounds = {{unbounded_cc, unbounded_dsm}},
     }},

@@ -104,7 +104,7 @@ void lease_file::ring() {
 }
 
 void lease_file::await_ring(std::uint32_t seen) {
-  words_->listening.store(1);  // before the bell is looked at: who rings after that sees it
+  words_->listening.store(1);  // before the bell is looked at: one that rings after that sees it
   while (words_->bell.load() == seen) futex_wait(words_->bell, seen, nullptr, futex_scope::machine);
   words_->listening.store(0);
 }

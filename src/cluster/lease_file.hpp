@@ -41,7 +41,7 @@ struct lease_location {
   std::string directory;
   std::string gate;
 };
-/// The same for all on this host who name the same servers and path. Throws gate_error.
+/// The same for all on this host that name the same servers and path. Throws gate_error.
 lease_location location_of(const address& where, std::string_view name, const std::string& directory, bool create);
 
 class lease_file {

@@ -159,7 +159,7 @@ answered<gate_size> lease_host::size() {
   return out;
 }
 
-/// Everybody who waits lists the queue, so the more wait the longer a turn lasts: what the ensemble has to list in a
+/// Every waiter lists the queue, so the more wait the longer a turn lasts: what the ensemble has to list in a
 /// second does not grow with them.
 lease_host::clock::duration lease_host::turn() const {
   return std::max<clock::duration>(how_.options.turn, waiting_ * turn_of_each);
@@ -177,7 +177,7 @@ local_view lease_host::local() {
   const bool rung = bell != bell_seen_;
   for (const gate_participant& one : seen.waiters) out.wanted += one.process != getpid() ? one.weight : 0;
   if (out.wanted == 0 && rung) {
-    // Who has rung may not have queued up yet. A slot that is free will do, if it was one job.
+    // What has rung may not have queued up yet. A slot that is free will do, if it was one job.
     if (seen.free > 0) {
       bell_seen_ = bell;
       short_naps_ = 10;

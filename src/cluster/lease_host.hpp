@@ -114,7 +114,7 @@ class lease_host : public request_client {
   void wake() { events().alert(); }
   /// Jobs that are inside have lost their slots from now on.
   void revoke();
-  /// After the lease: who waits at the local gate learns that it has ended.
+  /// After the lease: waiters of the local gate learn that it has ended.
   void turn_away();
 
  private:

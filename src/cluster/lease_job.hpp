@@ -48,7 +48,7 @@ class lease_job {
   outcome enter() {
     if (member_.enter_at_once()) return outcome::done;
     if (limit_.deadline <= std::chrono::steady_clock::now()) return try_enter();
-    file_.ring();  // who waits here wants a slot of the ensemble, maybe
+    file_.ring();  // a waiter here wants a slot of the ensemble, maybe
     if (limit_.deadline == std::chrono::steady_clock::time_point::max())
       return member_.enter(limit_.stop) ? outcome::done : outcome::given_up;
     const auto left = limit_.deadline - std::chrono::steady_clock::now();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What is written in the nodes of a gate, and how their names are made. Whoever may write there may write anything, so
+/// What is written in the nodes of a gate, and how their names are made. A client may write anything there, so
 /// all of it is checked when it is read.
 
 #include <cstdint>

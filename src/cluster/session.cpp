@@ -64,7 +64,7 @@ std::string seconds_text(std::chrono::milliseconds time) {
   return std::to_string(time.count() / 1000) + "." + std::to_string(time.count() % 1000 / 100) + " s";
 }
 
-/// Who may use what this session creates: the authenticated user alone, or everybody.
+/// The users of what this session creates: the authenticated one alone, or all.
 const ACL_vector* rules(bool authenticated) { return authenticated ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE; }
 /// The same for a node that gates of all users are below.
 const ACL_vector* parent_rules(bool authenticated) {
@@ -332,7 +332,7 @@ void session::watch_over(const std::stop_token& stop) {
   for (const auto& [path, who] : listeners_) who->notify();
   changed_.notify_all();
   lock.unlock();
-  lost_.request_stop();  // first, so that whoever is woken by the descriptor finds it requested
+  lost_.request_stop();  // first, so that what is woken by the descriptor finds it requested
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(lost_fd_, &one, sizeof one);
   // The ensemble may still know the session, and the library would keep it alive with all that it has.

@@ -67,7 +67,7 @@ struct node {
   std::uint64_t owner = 0;      ///< the session of an ephemeral node
 };
 
-/// One part of a transaction. A parent may be read and filled by everybody, whoever creates it.
+/// One part of a transaction. A parent may be read and filled by all, whichever client creates it.
 struct write {
   enum class kind : std::uint8_t { create, create_parent, create_ephemeral, remove, set, check };
   kind what = kind::create;
@@ -148,7 +148,7 @@ class session {
   bool authenticated_ = false;
   std::atomic<std::uint64_t> requests_{0};
 
-  std::shared_mutex in_use_;  ///< shared by requests; whoever ends the session has it alone
+  std::shared_mutex in_use_;  ///< shared by requests; the thread that ends the session has it alone
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::multimap<std::string, listener*> listeners_;

@@ -130,7 +130,7 @@ bool has_another_descriptor(int fd, file_id id) noexcept {
 }
 
 /// Whether this process may have a record lock on the file, so that closing a descriptor of it would drop that. Asked
-/// with few calls, however many others have one: whoever has a lock still has the descriptor it was taken through, for
+/// with few calls, however many others have one: the owner of a lock still has the descriptor it was taken through, for
 /// closing it would have dropped the lock.
 bool may_have_own_lock(int fd, file_id id) noexcept {
   const uncancelled meanwhile;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Who is alive, by locks that the kernel releases.
+/// Which members are alive, by locks that the kernel releases.
 ///
 /// A gate has two files beside its own, of no bytes, which only participants may open:
 ///
@@ -65,7 +65,7 @@ class held_bytes {
   int fd_ = -1;          ///< instead of it, a descriptor that is closed on exec
 };
 
-/// One opening of a lock file, on which bytes can be locked until they are handed to who keeps them.
+/// One opening of a lock file, on which bytes can be locked until they are handed to their keeper.
 class lock_opening {
  public:
   explicit lock_opening(int fd, int error) noexcept : fd_(fd), error_(fd < 0 ? error : 0) {}

@@ -20,7 +20,7 @@
 
 namespace kgate::detail::gates {
 
-/// Sleeping on a bell. The kernel knows it by its file and offset, so PID namespaces do not matter. Who rings wakes all
+/// Sleeping on a bell. The kernel knows it by its file and offset, so PID namespaces do not matter. A ring wakes all
 /// that sleep on it: beside its member a thread of suspended_waiters may be on its way out of the kernel.
 inline bool sleep_on(std::atomic<std::uint32_t>& bell, std::uint32_t expected, const std::timespec* timeout) {
   return futex_wait(bell, expected, timeout, futex_scope::machine);
@@ -147,7 +147,7 @@ class mapped_cells {
 
   /// Whether member i dozes (gate_doze.hpp), or is about to.
   bool dozes(unsigned i) const { return is_doze(map_->lines[i].bell.load()); }
-  /// Ends the doze of member i, if it still does. Who rang it may have died before it woke it.
+  /// Ends the doze of member i, if it still does. The one that rang may have died before it woke it.
   void set_over(unsigned i) {
     auto& bell = map_->lines[i].bell;
     std::uint32_t before = bell.load();
@@ -205,7 +205,7 @@ class mapped_cells {
   /// The process by which member i lives: 0 if it is dead, -1 if it cannot be named here.
   int watched_process(unsigned i) const {
     // A wrapper that is dead may have left a command that is not, and one that has become its command need not have
-    // announced itself; the kernel names commands for whoever asks.
+    // announced itself; the kernel names commands on request.
     const bool ends = leaves_by_ending(i);
     if (const int command = ends ? locks_->command_process(i) : 0; command != 0) return command;
     const bool wrapped = locks_->member_alive(i);

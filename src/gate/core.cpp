@@ -103,7 +103,7 @@ class waiting_cells : public mapped_cells {
     if (!ahead.complete || watch_.watch(i, ahead.processes, how_.attended) == death_watch::answer::impossible)
       most = std::min(most, tick_ns(head, now - began_));
     if (how_.deadline_ns != forever) most = std::min(most, how_.deadline_ns - now);
-    // Nobody rings at a file that was cut off; who asked to learn of that looks at its own words.
+    // Nothing rings at a file that was cut off; a process with the guard checks its own words.
     if (guards_mappings()) most = std::min(most, cut_off_ns);
     return most;
   }
@@ -400,12 +400,12 @@ doze_clock::pace core::tick() noexcept {
   const unsigned members = cells_.members(), own = clock_.members();
   try {
     if (claims_healing(cells_.map(), wall_coarse_ns())) {
-      protocol_.advance();  // who left may not have lived to grant anybody
-      // Whoever is granted instead of a dead holder may be dead, too.
+      protocol_.advance();  // a leaver may have died before it granted
+      // One that is granted instead of a dead holder may be dead, too.
       for (unsigned rounds = 0; rounds <= members && heal_holders(); ++rounds) {
       }
     }
-  } catch (const scribbled&) {  // who comes next finds the file damaged
+  } catch (const scribbled&) {  // the next caller finds the file damaged
   }
   return {clock_tick_ns(members, own), clocked_doze_ns(members), short_waits_.load(std::memory_order_relaxed),
           clocks(members, own) <= clocks_most};
@@ -434,7 +434,7 @@ doze_clock::pace core::tick() noexcept {
     return entry::entered;
   }
   short_waits_.store(0, std::memory_order_relaxed);
-  if (announces_late_.load(std::memory_order_relaxed)) cells_.announce(i);  // who is behind it watches it from now on
+  if (announces_late_.load(std::memory_order_relaxed)) cells_.announce(i);  // the one behind it watches it from now on
   waiting_cells waiting(cells_, watch_, how, now_ns());
   protocol<waiting_cells> sleeper(waiting);
   const bool over = sleeper.wait(i);
@@ -552,7 +552,7 @@ entry core::give_up(membership& m, entry why) {
   try {
     protocol_.leave(m.number, inside, became);
     if (became.waiting()) protocol_.hand_over(became);
-  } catch (const scribbled&) {  // who comes next finds the file damaged
+  } catch (const scribbled&) {  // the next caller finds the file damaged
     cells_.set_state(m.number, m.out);
     became = {};
   }
@@ -636,7 +636,7 @@ int core::heal_all() {
     for (unsigned j = 0, n = cells_.members(); j < n; ++j)
       if (cells_.state_of(j).where() != kind::out && protocol_.heal(j)) ++found;
     protocol_.advance();
-  } catch (const scribbled&) {  // what remains is found by whoever comes next
+  } catch (const scribbled&) {  // what remains is found by the next
   }
   return found;
 }

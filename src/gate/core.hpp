@@ -28,7 +28,7 @@ struct wait_options {
   std::int64_t deadline_ns = forever;               ///< on the monotonic clock; 0: do not wait at all
   bool spins_first = false;                         ///< may spin for a free permit for a while before it queues up
   const std::atomic<bool>* cancelled = nullptr;     ///< looked at whenever the waiter wakes
-  attended_deaths* attended = nullptr;              ///< not null: deaths are watched by who calls core::attend()
+  attended_deaths* attended = nullptr;              ///< not null: deaths are watched by the caller of core::attend()
   void (*progress)(void*, int position) = nullptr;  ///< called now and then while waiting
   void* progress_argument = nullptr;
 };
@@ -36,7 +36,7 @@ struct wait_options {
 enum class entry : unsigned char {
   entered,
   timed_out,
-  cancelled,  ///< by the caller, or by somebody who took the waiter out of the queue
+  cancelled,  ///< by the caller, or the waiter was taken out of the queue
   removed,
   too_heavy,  ///< the gate became smaller than the weight that was asked for
   damaged,
@@ -141,7 +141,7 @@ class core {
   void set_command(const membership& m, int process) {
     cells_.map().lines[m.number].command.store(process, std::memory_order_relaxed);
   }
-  /// The member will not leave: it, or its command, ends, which others find out, who can name that process by now.
+  /// The member will not leave: it, or its command, ends, which others find out, as they can name that process by now.
   void set_leaves_by_ending(const membership& m);
   /// Member m takes a waiter out of the queue, or a holder out of its slots, as seen in a snapshot. False if that one
   /// has moved on.

@@ -241,7 +241,7 @@ void death_watch::fail_all() noexcept {
   for (const unsigned member : rung) ring_(member);
 }
 
-/// Opens what is wanted, closes what is not, and says who is to be rung. False if the thread is to stop.
+/// Opens what is wanted, closes what is not, and returns which members to ring. False if the thread is to stop.
 bool death_watch::reconcile(std::map<int, int>& descriptors, const std::vector<int>& ended,
                             std::vector<unsigned>& rung) {
   const std::lock_guard guard(mutex_);

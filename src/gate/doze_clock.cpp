@@ -197,7 +197,7 @@ void doze_clock::stop() noexcept {
   if (clock_thread* const shared = thread_.load()) shared->remove(*this);
 }
 
-/// Ends the dozes that have lasted for long enough, and those of members that are no longer queued: who was to wake
+/// Ends the dozes that have lasted for long enough, and those of members that are no longer queued: what was to wake
 /// them may be dead. Whether anybody dozes.
 bool doze_clock::check_members(std::int64_t at_ns, std::int64_t doze_ns) {
   clock_cells variables(*this);

@@ -54,7 +54,7 @@ struct alignas(cache_line) member_line {
 static_assert(sizeof(member_line) == 64);
 inline constexpr std::uint32_t bell_rung = 1, bell_asleep = 2, bell_listens = 4, bell_over = 8;
 
-/// Who a member is. The process is watched by those who wait for it, if its PID namespace is theirs; the rest is shown
+/// What a member is. Those that wait for it watch the process, if its PID namespace is theirs; the rest is shown
 /// to users, and nothing depends on it.
 struct identity {
   std::uint64_t pid_namespace;  ///< inode; 0 if unknown
@@ -114,7 +114,7 @@ struct file_layout {
   std::atomic<std::uint32_t> number_hint;  ///< where a newcomer begins to look for a number
   std::atomic<std::uint32_t> woken_seq;    ///< the seq of the operation whose subject was last woken
   std::atomic<std::uint64_t> looked_ns;    ///< wall clock; when a waiter last looked for dead holders
-  // The first members' states share the word's line: whoever changes the word reads the last subject's state and writes
+  // The first members' states share the word's line: a change of the word reads the last subject's state and writes
   // its own, and has the line already.
   alignas(cache_line) std::atomic<std::uint64_t> word_bits;
   std::atomic<std::uint64_t> call_bits;

@@ -13,7 +13,7 @@ namespace kgate::detail::gates {
 /// machine that has time for those that look.
 inline constexpr std::int64_t noticed_ns = 25'000'000;
 
-/// How long a waiter sleeps before it finds out whom it depends on, and watches them: most are granted before. A
+/// How long a waiter sleeps before it finds out what it depends on, and watches them: most are granted before. A
 /// process whose last waits were shorter than that sleeps for longer, since a timer that is never the processor's next
 /// one costs much less; and as long as the gate moves it sleeps on, since watching costs more than a passage.
 constexpr std::int64_t dozing_ns(unsigned members, unsigned short_waits) {

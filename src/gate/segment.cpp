@@ -264,7 +264,7 @@ gate_failure segment::create(const std::string& name, int slots, const location&
   }
   if (gate_failure failure = check_filesystem(directory, file_system)) return failure;
   sweep_unfinished(directory, name);
-  // Without a name until all is written: whoever opens the gate finds it whole, and a creator that is killed leaves
+  // Without a name until all is written: one that opens the gate finds it whole, and a creator that is killed leaves
   // nothing but two empty files that nobody asks for and the next creator sweeps.
   const std::uint64_t id = random_id();
   const std::string stem = lock_stem_of(path_, id);
@@ -336,7 +336,7 @@ gate_failure segment::renew(int slots) {
 }
 
 void segment::reset(int slots) noexcept {
-  // The header comes last: whoever dies before that leaves a gate that the next one renews again. Tokens go on.
+  // The header comes last: one that dies before that leaves a gate that the next one renews again. Tokens go on.
   const std::uint64_t token = first_token(map_->tokens.load());
   const bool resized = limit{map_->size_bits.load()}.seq() != 0;  // a size that was set later still stands
   map_->tokens.store(token);

@@ -43,7 +43,7 @@ std::vector<unsigned> walk(const file_layout& map, unsigned members) {
   return line;
 }
 
-/// Whether the queue is exactly those who wait.
+/// Whether the queue is exactly the waiters.
 bool fits(const frame& seen) {
   std::size_t waiting = 0;
   for (const auto& [i, s] : seen.present) waiting += s.where() == kind::waits ? 1 : 0;

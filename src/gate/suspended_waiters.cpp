@@ -77,7 +77,7 @@ void bell_listener::withdraw(suspended_waiter& w, entry why, suspended_waiter*& 
   finish(static_cast<std::size_t>(found - waiters_.begin()), gate_.withdraw(w.wait, why), to_resume);
 }
 
-/// Takes a waiter out and tells its owner, who may be gone afterwards unless it is to be resumed.
+/// Takes a waiter out and notifies its owner, which may be gone afterwards unless it is to be resumed.
 void bell_listener::finish(std::size_t index, entry how, suspended_waiter*& to_resume) {
   suspended_waiter& w = *waiters_[index];
   waiters_[index] = waiters_.back();

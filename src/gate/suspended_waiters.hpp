@@ -18,11 +18,11 @@ namespace kgate::detail::gates {
 
 class bell_listener;
 
-/// A wait and who is to be notified of its end.
+/// A wait and its owner, which is notified of its end.
 struct suspended_waiter {
   suspended_wait wait;
   std::optional<entry> result;       ///< once it has ended
-  suspended_waiter* next = nullptr;  ///< for whoever ended it
+  suspended_waiter* next = nullptr;  ///< for the thread that ended it
   std::atomic<bell_listener*> home{nullptr};
   void* owner = nullptr;  ///< for the two functions
   /// Called once the wait has ended, under a lock: it must not call back. True: `resume` is to be called as well.
