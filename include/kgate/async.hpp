@@ -89,7 +89,7 @@ class inline_resumptions {
   bool running_ = false;
 };
 
-/// What was asked of async_acquire.
+/// The options given to async_acquire.
 struct request_options {
   std::ptrdiff_t permits = 1;
   stop_token stop{};

@@ -110,7 +110,7 @@ class alignas(detail::cache_line) basic_semaphore {
   using word = typename L::word;
   using protocol = detail::bucket_protocol<machine>;
   using statistics_type = Statistics;
-  /// Texts of errors speak of what the user made.
+  /// Error messages name what the user created: slots, or a semaphore.
   static constexpr bool of_slots = Word::names_max > 0;
 
  public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Where processes stand, for the invariants of Anderson & Moir's blocks, which a checker asks of its states: see
+/// Where processes stand, for the invariants of Anderson & Moir's blocks, which a checker evaluates in its states: see
 /// docs/own-algorithm.md, `broken_invariant`.
 
 #include <initializer_list>

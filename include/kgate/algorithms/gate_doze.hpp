@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Dozing: how a queued member of a gate waits before it watches anybody (protocol::wait of gate_protocol.hpp).
+/// Dozing: how a queued member of a gate waits before it watches others (protocol::wait of gate_protocol.hpp).
 ///
 /// Source       ours; what members of kgate::gate and `kgate run` do first when they have to wait (src/gate/core.cpp)
 /// Promises     none that the gate depends on: every doze ends after a while, and then protocol::wait is next, which
@@ -9,17 +9,17 @@
 ///              leave by ending, as commands after --exec do, the head is woken by the end of any of them, and each
 ///              next head in turn.
 /// Variables    those of gate_protocol.hpp; ends[i]: member i, which is inside, will not leave, but end: its process
-///              can be watched, and no one else tells of it
+///              can be watched, and nothing else shows it
 /// Invariants   D1  A member sets its bell to asleep before it looks whether it is granted, whether there is room, and
 ///                  whether those inside leave by ending. One that changes any of these checks the bell afterwards.
 ///              D2  The head that sleeps until one inside ends watches, for each of them, the process that is inside:
 ///                  it looks at their states again after it has begun to watch. One that was dead by then ends the
 ///                  sleep at once.
-///              D3  The head looks at W once more after it has found out that it need not watch: who takes over the
-///                  number of one that has ended heals it, and grants nobody.
+///              D3  The head looks at W once more after it has found out that it need not watch: a member that takes over
+///                  the number of one that has ended heals it, and grants nothing.
 /// Deviations   none
-/// Memory model sequential consistency for ends, beside that of gate_protocol.hpp: it is written before W is read by
-///              who writes it, and read after the queue was changed by who reads it
+/// Memory model sequential consistency for ends, beside that of gate_protocol.hpp: its writer
+///              reads W afterwards, and its reader has changed the queue before
 /// Evidence     tests/gate/lab/doze_test.cpp (without time-outs: who is to be woken is; with time-outs at every step
 ///              and deaths: nothing is lost; mutants)
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What an algorithm may ask of the machine it runs on.
+/// What a machine provides to the algorithm that runs on it.
 ///
 /// An algorithm is a class template over a machine M and is written once; the machine decides what a step is: a
 /// std::atomic operation (detail/machines/native.hpp), an edge of the checker's state graph, a counted memory reference

@@ -11,7 +11,7 @@
 ///              it had not may or may not have been. While K owners are stalled, and live, everybody waits.
 /// Variables    those of named_object.hpp; L[q]  the lock of the name q
 /// Invariants   those of named_object.hpp; one in W under the name q, or healing it, holds L[q] or died holding it
-/// Memory model what named_object.hpp asks of the assignment of names the locks do
+/// Memory model that of named_object.hpp; the locks order what the assignment of names orders there
 /// Evidence     tests/objects: every interleaving of operations beside an owner that dies after its nth step, for every
 ///              n, and of one beside two that die, the second also while it heals; mutants; processes killed in storms
 

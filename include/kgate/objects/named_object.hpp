@@ -7,8 +7,8 @@
 /// out itself, and a first try outside for the owners of blocks.
 ///
 /// Source       our own, on the protocol of herlihy93.hpp
-/// Promises     linearizable. At most K processes are inside, K-1 of them may stall or die anywhere, and it is only
-///              before entering that one waits (deadlock-free, not starvation-free); one inside ends after at most
+/// Promises     linearizable. At most K processes are inside, K-1 of them may stall or die anywhere; a process waits
+///              before it enters, nowhere else (deadlock-free, not starvation-free); one inside ends after at most
 ///              three attempts and one look. One compare-and-swap to enter and one to make the change and leave when
 ///              nobody else is there; with a block of its own (N3) a process that meets nobody needs only the second. A
 ///              reading operation (N4) that meets no change writes nothing that others see. Also fetch-and-add.
@@ -20,21 +20,21 @@
 ///                  instruction which version is current, and one that swings W leaves by that. So spare is set before
 ///                  W is swung, and set back if it was not. To enter or leave does not make another version: the
 ///                  swing is tried again.
-///                  It fails for such reasons at most 2K times, for nobody leaves before there was a version after its
-///                  entry. One that enters between my read and swing announced nothing that I must know of: I4 counts
-///                  from versions read after the announcement.
+///                  It fails for such reasons at most 2K times, as none leaves before there was a version after its
+///                  entry. One that enters between a read and the swing announced nothing that the swinger must know:
+///                  I4 counts from versions read after the announcement.
 ///              N2  keeps_copies: an owner that kept the current version does not copy it. If the swing fails what is
 ///                  kept is forgotten: it was changed in place.
-///              N3  builders: owners of a block that have no name. A builder makes an attempt as D1 does: it looks
-///                  after those inside and announces nothing, so nobody looks after it, and if it stalls or dies nobody
-///                  waits for it. If it loses it enters like everybody else.
+///              N3  builders: owners of a block that have no name. A builder makes an attempt as D1 does: it helps
+///                  those inside and announces nothing, so no other helps it, and if it stalls or dies none waits
+///                  for it. If it loses it enters like all others.
 ///              N4  reading: an operation that leaves the state as it is needs a valid copy only, and no swing.
-///              N5  heals: somebody else tells whose name is whose and which owner of a name has died, and nobody else
-///                  uses a name meanwhile; see heal.
+///              N5  heals: the caller knows the owner of each name and which of them has died, and no other uses such
+///                  a name meanwhile; see heal.
 /// Invariants   I1 to I4, and
-///              I5  spare[q] and kept[q] are read and written only by the owner q: who is inside under that name, the
-///                  builder
-///              I6  with N5: the block that q owns is the first in spare[q] if q is in W, else the second. So whoever
+///              I5  spare[q] and kept[q] are read and written only by the owner q: the process inside under that name,
+///                  the builder
+///              I6  with N5: the block that q owns is the first in spare[q] if q is in W, else the second. So one that
 ///                  finds an owner dead can tell which block it owned, wherever it died: the two differ only between
 ///                  (11) and (13), where q is in W until the swing, and afterwards until (0), which comes before q is
 ///                  in W again.

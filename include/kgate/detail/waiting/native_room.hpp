@@ -300,7 +300,7 @@ class alignas(2 * cache_line) native_bucket {
       *slot = &me;
     }
   }
-  /// A leaver that sees the old count only looks in vain.
+  /// A leaver that sees the old count finds no waiter; that does no harm.
   void one_less() noexcept { count_.store(count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
   void unlink(native_waiter& me) noexcept {
     native_waiter** const slot = ring_slot(me.key);

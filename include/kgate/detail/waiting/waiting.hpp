@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What an algorithm may ask of a machine beyond detail/machine.hpp, and what it gets from a machine that does not
-/// offer it.
+/// What a machine may provide beyond detail/machine.hpp, and what an algorithm gets on a machine that does not provide
+/// it.
 ///
-///  - watch: a look at a variable that may go on for a while. Elsewhere one read.
-///  - yield_in_line: looks that go on a while longer, and leave the processor to others in between. Elsewhere none.
+///  - watch: reads of a variable for a while. Elsewhere one read.
+///  - yield_in_line: reads for a while longer, which leave the processor to others in between. Elsewhere none.
 ///  - spinner: how many looks are worth it when a process looks by hand.
 ///  - Caller: a process for the short parts of an operation. Elsewhere the process itself.
 ///  - give_way: a short delay after a collision. Elsewhere none.
