@@ -15,7 +15,7 @@
 ///              D2  The head that sleeps until one inside ends watches, for each of them, the process that is inside:
 ///                  it looks at their states again after it has begun to watch. One that was dead by then ends the
 ///                  sleep at once.
-///              D3  The head looks at W once more after it has found out that it need not watch: a member that takes over
+///              D3  The head looks at W once more after it has found out that it need not watch: one that takes over
 ///                  the number of one that has ended heals it, and grants nothing.
 /// Deviations   none
 /// Memory model sequential consistency for ends, beside that of gate_protocol.hpp: its writer
