@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests of tidy.py: a small tree without faults, and for every rule what breaks it."""
+import re
 import subprocess
 import sys
 import tempfile
@@ -177,6 +178,12 @@ class Tidy(unittest.TestCase):
         for room, others in tidy.LAB_ROOMS.items():
             self.assertLessEqual(set(others), earlier, room)
             earlier.add(room)
+
+    def test_the_page_says_which_rooms_of_the_laboratory_include_which(self):
+        page = Path(tidy.__file__).parents[2].joinpath("docs/architecture.md").read_text()
+        table = page.split("| room of `src/lab` |")[1].split("\n\n")[0].splitlines()[2:]
+        said = {room: others for room, *others in (re.findall(r"`([^`]+)`", row) for row in table)}
+        self.assertEqual(said, tidy.LAB_ROOMS)
 
     def test_every_rule_has_a_bad_tree(self):
         self.assertEqual({rule.__name__ for rule in tidy.RULES}, {rule for _, _, _, rule, _ in BAD})
