@@ -76,7 +76,8 @@ struct cluster_participant {
 
 struct cluster_status {
   int slots = 0;
-  int free = 0;  ///< below 0 while a gate that was made smaller has not emptied enough
+  int free = 0;  ///< how many more may be inside now, if it is not paused
+  int over = 0;  ///< by how many those inside exceed a gate that was made smaller
   bool paused = false;
   std::vector<cluster_participant> holders;
   std::vector<cluster_participant> waiters;

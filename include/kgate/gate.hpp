@@ -95,7 +95,8 @@ struct gate_participant {
 
 struct gate_status {
   int slots = 0;
-  int free = 0;  ///< below 0 while a gate that was made smaller has not emptied enough
+  int free = 0;  ///< how many more may be inside now
+  int over = 0;  ///< by how many those inside exceed a gate that was made smaller
   std::vector<gate_participant> holders;
   std::vector<gate_participant> waiters;
   std::uint64_t healed = 0;  ///< how many members died inside or waiting, and were healed

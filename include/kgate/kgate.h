@@ -178,12 +178,13 @@ typedef struct kgate_participant {
 
 typedef struct kgate_status {
   int slots;
-  int free; /**< below 0 while a gate that was made smaller has not emptied enough */
+  int free; /**< how many more may be inside now */
   uint64_t healed;
   size_t holder_count;
   const kgate_participant* holders;
   size_t waiter_count;
   const kgate_participant* waiters; /**< in the order of the queue */
+  int over; /**< by how many those inside exceed a gate that was made smaller */
 } kgate_status;
 /** The holders and the waiters, after healing dead members. To be freed. */
 KGATE_CHECKED int kgate_gate_status(kgate_gate* gate, kgate_status** status);

@@ -82,9 +82,12 @@ class [[nodiscard]] basic_permit {
   [[nodiscard]] explicit basic_permit(From& from, std::ptrdiff_t w = 1) : from_(from), w_(w) {
     from.acquire(w);
   }
-  /// Takes over permits that the caller has acquired.
+  /// Takes over permits that the caller has acquired, such as those that forget() has left to it; is empty of none.
   template <detail::semaphore_for<Semaphore> From>
-  [[nodiscard]] basic_permit(From& from, std::adopt_lock_t, std::ptrdiff_t w = 1) noexcept : from_(from), w_(w) {}
+  [[nodiscard]] basic_permit(From& from, std::adopt_lock_t, std::ptrdiff_t w = 1) noexcept
+      : basic_permit(w != 0, from, w) {
+    KGATE_EXPECTS(w >= 0, "a permit adopts fewer than no permits");
+  }
   /// Takes the permits if they are free; else is empty.
   template <detail::semaphore_for<Semaphore> From>
   [[nodiscard]] basic_permit(From& from, std::try_to_lock_t, std::ptrdiff_t w = 1)

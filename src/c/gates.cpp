@@ -287,6 +287,7 @@ int kgate_gate_status(kgate_gate* gate, kgate_status** status) {
     append(append(kept->all, kept->from.holders), kept->from.waiters);
     kept->slots = kept->from.slots;
     kept->free = kept->from.free;
+    kept->over = kept->from.over;
     kept->healed = kept->from.healed;
     kept->holder_count = kept->from.holders.size();
     kept->waiter_count = kept->from.waiters.size();

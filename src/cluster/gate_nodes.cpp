@@ -181,7 +181,9 @@ cluster_status read_status(session& s, const std::string& gate) {
     out.holders.back().slots.push_back(slot);
     out.holders.back().token = there.value.czxid;
   }
-  out.free = out.slots - static_cast<int>(held.size());
+  const int spare = out.slots - static_cast<int>(held.size());
+  out.free = std::max(spare, 0);
+  out.over = std::max(-spare, 0);
   for (const waiter_name& one : waiters_in_order(s, gate)) {
     const auto there = answer_to(s, [&] { return s.get(gate + "/q/" + one.node()); });
     if (there.is != answer::ok) continue;

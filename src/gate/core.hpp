@@ -4,6 +4,7 @@
 /// A process's end of a gate: membership, waiting, healing. What kgate::gate and the tool are made of; failures are
 /// values.
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -82,7 +83,7 @@ struct participant {
 
 struct snapshot {
   int slots = 0;
-  int free = 0;
+  int free = 0;          ///< as W counts: a paused gate has no permits, and more may be out than there are
   bool settled = false;  ///< false: the gate changed faster than it could be read; numbers may not fit together
   bool sound = false;    ///< the counts agree (invariants G3 and G4)
   bool retired = false;
@@ -91,6 +92,11 @@ struct snapshot {
   std::uint64_t healed = 0;
   std::vector<participant> holders;
   std::vector<participant> waiters;
+
+  /// How many more may be inside now.
+  int free_slots() const { return std::max(free, 0); }
+  /// By how many those inside exceed the slots.
+  int slots_over() const { return std::max((paused ? 0 : slots) - free - slots, 0); }
 };
 
 /// What a map shows. Applies the effect of the word's operation in the copy, so a read-only mapping will do. `alive` is

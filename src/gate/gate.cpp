@@ -134,7 +134,8 @@ gate_status gate::status() {
   const snapshot seen = take_snapshot(shared_->core.cells().map());
   gate_status out;
   out.slots = seen.slots;
-  out.free = seen.free;
+  out.free = seen.free_slots();
+  out.over = seen.slots_over();
   out.healed = seen.healed;
   for (const participant& who : seen.holders) out.holders.push_back(to_public(who));
   for (const participant& who : seen.waiters) out.waiters.push_back(to_public(who));

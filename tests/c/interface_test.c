@@ -58,8 +58,14 @@ static void gate_life(void) {
   CHECK(count == 2 && both[0] == 0);
   OK(kgate_slots_of(c, NULL, 0, &count));
   CHECK(count == 2);
-  OK(kgate_leave(c));
   OK(kgate_gate_resize(gate, 1));
+  OK(kgate_gate_status(gate, &status));
+  CHECK(status->slots == 1 && status->free == 0 && status->over == 1);
+  kgate_status_free(status);
+  OK(kgate_leave(c));
+  OK(kgate_gate_status(gate, &status));
+  CHECK(status->free == 1 && status->over == 0);
+  kgate_status_free(status);
   CHECK(kgate_enter(c, 2) == KGATE_BAD_SLOTS);
   kgate_part(a);
   kgate_part(b);

@@ -86,7 +86,7 @@ class Interface(unittest.TestCase):
         codes = re.findall(r"^  (KGATE_\w+) = \d+", self.header, re.M)
         fields = {"kgate_gate_options": "size directory mode group overtakings command",
                   "kgate_participant": "process user weight slot position since host command",
-                  "kgate_status": "slots free healed holder_count holders waiter_count waiters"}
+                  "kgate_status": "slots free healed holder_count holders waiter_count waiters over"}
         lines = [f'printf("{c} %d\\n", {c});' for c in codes]
         for struct, names in fields.items():
             lines.append(f'printf("{struct} %zu\\n", sizeof({struct}));')

@@ -110,6 +110,17 @@ class OnAnEnsemble(unittest.TestCase):
         self.assertEqual(self.kgate("run", "--", "sh", "-c", "kill -9 $$").returncode, -9)
         self.assertEqual(self.gate()["free"], 2)
 
+    def test_a_gate_that_was_made_smaller(self):
+        first, second = (self.start("run", "-k", "2", "--", "sleep", "60") for _ in range(2))
+        self.until(lambda: self.gate()["free"] == 0)
+        self.assertEqual(self.kgate("resize", "-k", "1").returncode, 0)
+        self.assertEqual((self.gate()["free"], self.gate()["over"]), (0, 1))
+        for command in "status", "doctor":
+            self.assertIn("2 of 1 slots taken (1 over), 0 waiting", self.kgate(command).stdout)
+        for holder in first, second:
+            holder.terminate()
+        self.until(lambda: (self.gate()["free"], self.gate()["over"]) == (1, 0))
+
     def test_pause_resume_and_drain(self):
         holder = self.start("run", "-k", "2", "--", "sleep", "60")
         self.until(lambda: self.gate()["holders"])

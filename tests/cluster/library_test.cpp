@@ -165,7 +165,8 @@ TEST_F(cluster_library, weights_and_resizing) {
     waits.join();
     EXPECT_EQ(third->slot(), 2);
     gate.resize(1);
-    EXPECT_EQ(gate.status().free, -2);
+    EXPECT_EQ(gate.status().free, 0);
+    EXPECT_EQ(gate.status().over, 2);
     both.release();
     EXPECT_FALSE(gate.try_enter());
     third.reset();

@@ -238,7 +238,8 @@ TEST(gate, shrinking_lets_holders_finish) {
   std::vector<gate::permit> inside;
   for (int i = 0; i < 3; ++i) inside.push_back(g.enter());
   g.resize(1);
-  EXPECT_EQ(g.status().free, -2);
+  EXPECT_EQ(g.status().free, 0);
+  EXPECT_EQ(g.status().over, 2);
   inside.pop_back();
   inside.pop_back();
   EXPECT_FALSE(g.try_enter().has_value());

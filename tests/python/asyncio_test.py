@@ -69,32 +69,34 @@ class Gates(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(g.status().free, 0)
             for timeout, weight in ((0, 1), (0.01, 1), (0.0125, 2)):  # in the same words as without asyncio
                 with self.assertRaises(TimeoutError) as late:
-                    await g.enter_async(weight, timeout)
+                    await g.enter_async(weight=weight, timeout=timeout)
                 with self.assertRaises(TimeoutError) as other_way:
-                    g.enter(weight, timeout)
+                    g.enter(weight=weight, timeout=timeout)
                 self.assertEqual(str(late.exception), str(other_way.exception))
                 self.assertIn("gate 'simple': no ", str(late.exception))
             with self.assertRaises(TimeoutError):
                 await asyncio.wait_for(g.enter_async().__aenter__(), 0.01)
-        permit = await g.enter_async(2)
+        permit = await g.enter_async(weight=2)
         self.assertEqual(permit.slots, (0, 1))
         permit.release()
         self.assertEqual((g.status().free, g.status().waiters), (2, ()))
 
     async def test_wrong_limits_and_weights_are_refused_at_once(self):
         g, s = gate("wrong", 1), kgate.Semaphore(1)
-        for call in (g.enter_async, s.acquire_async):
-            for arguments, error in (((1, float("nan")), ValueError), ((1, "1"), TypeError), ((0,), ValueError), ((-1,), ValueError), (("1",), TypeError),
-                                     ((1.5,), TypeError)):
+        for call, number in ((g.enter_async, "weight"), (s.acquire_async, "permits")):
+            for arguments, error in (({"timeout": float("nan")}, ValueError), ({"timeout": "1"}, TypeError), ({number: 0}, ValueError),
+                                     ({number: -1}, ValueError), ({number: "1"}, TypeError), ({number: 1.5}, TypeError)):
                 with self.assertRaises(error, msg=f"{call} {arguments}"):
-                    call(*arguments)
+                    call(**arguments)
+            with self.assertRaises(TypeError):  # a number alone could be either
+                call(1)
         with self.assertRaises(kgate.BadSlots):
-            await g.enter_async(2**80)
+            await g.enter_async(weight=2**80)
         with self.assertRaises(kgate.TooHeavy):
-            await s.acquire_async(2**80)
+            await s.acquire_async(permits=2**80)
         async with g.enter_async(), s:
             with self.assertRaises(kgate.TooHeavy):
-                await s.acquire_async(2)
+                await s.acquire_async(permits=2)
             for call in (g.enter_async, s.acquire_async):
                 with self.assertRaises(TimeoutError):
                     await call(timeout=-10**400)
@@ -167,14 +169,21 @@ class Gates(unittest.IsolatedAsyncioTestCase):
         async with g.enter_async(timeout=60):
             pass
 
+    async def test_a_gate_is_entered_by_its_permit(self):
+        g = gate("bare", 1)
+        with self.assertRaisesRegex(TypeError, r"async with gate\.enter_async\(\)"):
+            async with g:
+                pass
+        self.assertEqual(g.status().free, 1)
+
     async def test_errors(self):
         g = gate("errors", 2)
         for wrong in (0, -1):
             with self.assertRaises(ValueError):
-                g.enter_async(wrong)
+                g.enter_async(weight=wrong)
         with self.assertRaises(kgate.BadSlots):
-            await g.enter_async(3)
-        inside = await g.enter_async(2)
+            await g.enter_async(weight=3)
+        inside = await g.enter_async(weight=2)
         waits = [asyncio.create_task(g.enter_async().__aenter__()) for _ in range(3)]
         await until(lambda: g.status().waiters)
         subprocess.run([TOOL, "cancel", "-n", "errors", "-d", FOLDER, "--all"], check=True, timeout=60, stdout=subprocess.DEVNULL)
@@ -230,7 +239,7 @@ class Gates(unittest.IsolatedAsyncioTestCase):
         holders = [program("p = gate('killed-in-turn').enter(); print('in'); time.sleep(600)") for _ in range(2)]
         for holder in holders:
             self.assertEqual(await asyncio.to_thread(holder.stdout.readline), "in\n")
-        first = asyncio.create_task(g.enter_async(2).__aenter__())
+        first = asyncio.create_task(g.enter_async(weight=2).__aenter__())
         await until(lambda: len(g.status().waiters) == 1)
         await asyncio.sleep(0.1)  # until it watches
         child = os.fork()
@@ -309,12 +318,12 @@ class Semaphores(unittest.IsolatedAsyncioTestCase):
                 await s.acquire_async(timeout=0.01)
             with self.assertRaises(TimeoutError):
                 await s.acquire_async(timeout=0)
-        await s.acquire_async(2)
+        await s.acquire_async(permits=2)
         s.release(2)
         with self.assertRaises(kgate.TooHeavy):
-            await s.acquire_async(3)
+            await s.acquire_async(permits=3)
         with self.assertRaises(ValueError):
-            s.acquire_async(0)
+            s.acquire_async(permits=0)
         self.assertEqual((s.available, s.waiters), (2, 0))
 
     async def test_order_cancellation_and_threads(self):

@@ -37,11 +37,11 @@ class Arguments(unittest.TestCase):
     def test_numbers_beyond_every_register(self):
         """Are refused by the documented errors, or are for ever; never by what the conversion happens to raise."""
         g, s, huge = gate("huge", 1), kgate.Semaphore(1), 2**80
-        for wrong in (lambda: g.enter(weight=huge), lambda: g.try_enter(huge), lambda: g.enter(2**31), lambda: g.resize(huge), lambda: g.resize(-huge),
+        for wrong in (lambda: g.enter(weight=huge), lambda: g.try_enter(weight=huge), lambda: g.enter(weight=2**31), lambda: g.resize(huge), lambda: g.resize(-huge),
                       lambda: gate("huge", huge), lambda: gate("huge", 10**5000)):
             with self.assertRaises(kgate.BadSlots):
                 wrong()
-        for wrong in (lambda: g.enter(-huge), lambda: kgate.Semaphore(huge), lambda: kgate.Semaphore(-huge), lambda: s.resize(huge), lambda: s.resize(-huge),
+        for wrong in (lambda: g.enter(weight=-huge), lambda: kgate.Semaphore(huge), lambda: kgate.Semaphore(-huge), lambda: s.resize(huge), lambda: s.resize(-huge),
                       lambda: s.release(huge), lambda: s.release(-huge), lambda: s.acquire(permits=-huge), lambda: gate("huge", 1, mode=huge),
                       lambda: gate("huge", 1, group=huge), lambda: gate("huge", 1, overtake=huge)):
             with self.assertRaises(ValueError):
@@ -76,15 +76,15 @@ class Arguments(unittest.TestCase):
             __float__ = __index__
 
         for enter in (g.enter, g.try_enter):
-            with enter(Closes(), Closes()) as slot:
+            with enter(weight=Closes(), timeout=Closes()) as slot:
                 self.assertEqual(slot, 0)
-            for arguments in ((Refuses(),), (1, Refuses())):
+            for arguments in ({"weight": Refuses()}, {"timeout": Refuses()}):
                 with self.assertRaises(LookupError):
-                    enter(*arguments)
+                    enter(**arguments)
         g.resize(Closes())
         for wrong in (lambda: g.resize(Refuses()), lambda: gate("acts", Refuses()), lambda: s.acquire(permits=Refuses()), lambda: s.acquire(timeout=Refuses()),
-                      lambda: s.release(Refuses()), lambda: s.resize(Refuses()), lambda: kgate.Semaphore(Refuses()), lambda: g.enter_async(Refuses()),
-                      lambda: g.enter_async(1, Refuses())):
+                      lambda: s.release(Refuses()), lambda: s.resize(Refuses()), lambda: kgate.Semaphore(Refuses()), lambda: g.enter_async(weight=Refuses()),
+                      lambda: g.enter_async(timeout=Refuses())):
             with self.assertRaises(LookupError):
                 wrong()
 
@@ -101,8 +101,8 @@ class Arguments(unittest.TestCase):
     def test_nothing_else_is_taken_for_a_number(self):
         g, s = gate("types", 1), kgate.Semaphore(1)
         for thing in (1.5, "1", b"1", None, [], {}, object(), 1j, float("nan"), float("inf")):
-            for wrong in (lambda: g.enter(thing), lambda: g.try_enter(thing), lambda: g.resize(thing), lambda: gate("types", thing), lambda: s.resize(thing),
-                          lambda: s.acquire(permits=thing), lambda: s.release(thing), lambda: kgate.Semaphore(thing), lambda: g.enter_async(thing)):
+            for wrong in (lambda: g.enter(weight=thing), lambda: g.try_enter(weight=thing), lambda: g.resize(thing), lambda: gate("types", thing), lambda: s.resize(thing),
+                          lambda: s.acquire(permits=thing), lambda: s.release(thing), lambda: kgate.Semaphore(thing), lambda: g.enter_async(weight=thing)):
                 with self.assertRaises(TypeError, msg=repr(thing)):
                     wrong()
         for thing in ("1", b"1", [], {}, object(), 1j):

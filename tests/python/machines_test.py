@@ -76,12 +76,12 @@ class Machines(unittest.TestCase):
         self.assertIsNone(g.directory)
         g.close()  # and opened anew
         g.resize(3)
-        with g.enter(3) as three:
+        with g.enter(weight=3) as three:
             self.assertEqual(three.slots, (0, 1, 2))
         with self.assertRaises(kgate.BadSlots):
-            g.enter(4)
+            g.enter(weight=4)
         with self.assertRaises(ValueError):
-            g.enter(0)
+            g.enter(weight=0)
         self.assertEqual(pickle.loads(pickle.dumps(g)).slots, 3)
         g.remove()
         with self.assertRaises(kgate.NotFound):
@@ -97,7 +97,7 @@ class Machines(unittest.TestCase):
         with self.assertRaises(kgate.Error):
             kgate.Gate("x", 1, on="http://elsewhere")
         g = self.gate("numbers", 1)
-        for wrong in (lambda: g.enter(2**80), lambda: g.resize(2**80), lambda: g.resize(-1), lambda: self.gate("numbers", 2**80)):
+        for wrong in (lambda: g.enter(weight=2**80), lambda: g.resize(2**80), lambda: g.resize(-1), lambda: self.gate("numbers", 2**80)):
             with self.assertRaises(kgate.BadSlots):
                 wrong()
         with g.enter(timeout=10**400):

@@ -133,7 +133,7 @@ class Gates(unittest.TestCase):
         with g.enter():
             for weight, timeout, text in ((1, 0, "no slot now"), (1, 0.02, "no slot within 20 ms"), (2, 0.0015, "no 2 slots at once within 1.5 ms")):
                 with g.enter(), self.assertRaises(TimeoutError) as late:
-                    g.enter(weight, timeout)
+                    g.enter(weight=weight, timeout=timeout)
                 self.assertEqual(str(late.exception),
                                  f"gate 'late': {text}; wait longer, or see who is inside: kgate status -n late -d {FOLDER}")
         command = str(late.exception).rpartition("kgate ")[2].split()
@@ -168,16 +168,21 @@ class Gates(unittest.TestCase):
         g = gate("weight", 4)
         with g.enter(weight=3) as heavy:
             self.assertEqual(heavy.slots, (0, 1, 2))
-            self.assertIsNone(g.try_enter(2))
+            self.assertIsNone(g.try_enter(weight=2))
             self.assertIsNone(g.try_enter(weight=2, timeout=0.001))
             g.resize(5)
-            with g.enter(2, 1.0) as two:
+            with g.enter(weight=2, timeout=1.0) as two:
                 self.assertEqual(two.slots, (3, 4))
         self.assertEqual(g.slots, 5)
         with self.assertRaises(kgate.BadSlots):
             g.enter(weight=6)
         with self.assertRaises(kgate.BadSlots):
             g.resize(0)
+        with g.enter(weight=3):
+            self.assertEqual((g.status().free, g.status().over), (2, 0))
+            g.resize(1)
+            self.assertEqual((g.status().free, g.status().over), (0, 2))
+        self.assertEqual((g.status().free, g.status().over), (1, 0))
 
     def test_status(self):
         g = gate("status", 1, command="a command")
@@ -212,13 +217,16 @@ class Gates(unittest.TestCase):
             gate("errors", 2)
         self.assertIsInstance(wrong.exception, ValueError)
         self.assertGreater(len(str(wrong.exception)), 10)
-        for wrong in (lambda: g.enter(0), lambda: g.enter(-1), lambda: g.enter(timeout=float("nan"))):
+        for wrong in (lambda: g.enter(weight=0), lambda: g.enter(weight=-1), lambda: g.enter(timeout=float("nan"))):
             with self.assertRaises(ValueError):
                 wrong()
-        for wrong in (lambda: g.enter("1"), lambda: g.enter(timeout="1"), lambda: g.enter(1, 2, 3), lambda: g.enter(wait=1),
-                      lambda: g.enter(1, weight=1), lambda: g.resize("2"), lambda: kgate.Permit()):
+        for wrong in (lambda: g.enter(weight="1"), lambda: g.enter(timeout="1"), lambda: g.enter(wait=1), lambda: g.resize("2"), lambda: kgate.Permit()):
             with self.assertRaises(TypeError):
                 wrong()
+        # A number alone could be meant as seconds or as slots.
+        for enter, name in ((g.enter, "enter"), (g.try_enter, "try_enter"), (g.limit, "limit")):
+            with self.assertRaisesRegex(TypeError, rf"^{name}\(\) takes its arguments by name: timeout=SECONDS.* weight=N"):
+                enter(1)
         with g.enter(), self.assertRaisesRegex(kgate.InUse, rf"in use \(1 inside, 0 waiting; process {os.getpid()} is one .*kgate status -n errors"):
             g.remove()
         Path(FOLDER, "foreign.gate").write_text("something else")
@@ -243,14 +251,15 @@ class Gates(unittest.TestCase):
         with self.assertRaises(ValueError):
             kgate.Gate("checked", 1, directory="")
         with self.assertRaises(kgate.BadSlots):
-            gate("checked", 1).enter(2**31)
+            gate("checked", 1).enter(weight=2**31)
         g = gate("checked")
         with self.assertRaises(kgate.BadName):
             g.__init__("..", 1)
         self.assertEqual((g.name, g.slots), ("checked", 1))
-        with self.assertRaises(TypeError):
+        with self.assertRaisesRegex(TypeError, r"with gate\.enter\(\)"):
             with g:
                 pass
+        self.assertEqual(g.status().free, 1)
 
     def test_a_gate_stays_where_it_was_made(self):
         before = os.getcwd()

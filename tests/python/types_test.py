@@ -57,9 +57,9 @@ async def far() -> bool:
         return inside.lost
 
 async def later() -> int:
-    async with kgate.Gate("gpu").enter_async(timeout=1) as inside, kgate.Semaphore(3), kgate.Semaphore(2).acquire_async(2):
+    async with kgate.Gate("gpu").enter_async(timeout=1) as inside, kgate.Semaphore(3), kgate.Semaphore(2).acquire_async(permits=2):
         number: int = inside.slot
-    permit: kgate.Permit = await kgate.Gate("gpu").enter_async(2)
+    permit: kgate.Permit = await kgate.Gate("gpu").enter_async(weight=2)
     return number + permit.token
 """
 
@@ -81,6 +81,9 @@ class Types(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             program.write_text(USER + 'train(kgate.Gate("gpu").enter(timeout="1"))\n')
             self.assertIn("2 errors", self.mypy(program).stdout)
+            for wrong in ("enter(3)", "try_enter(3)", "enter_async(3)", "limit(3)", "limit(train)"):
+                program.write_text(USER + f'kgate.Gate("gpu").{wrong}\nwith kgate.Gate("gpu"):\n    pass\n')
+                self.assertRegex(self.mypy(program).stdout, r'(?s)Too many positional|Argument 1 to "limit".*has no attribute "__enter__"')
             program.write_text(USER + 'print(kgate.Gate("gpu").enter().lost)\n'
                                'kgate.Gate("gpu", 1, derectory="/tmp")\n')
             self.assertRegex(self.mypy(program).stdout, r'(?s)"Permit" has no attribute "lost".*No overload variant of "Gate" matches')

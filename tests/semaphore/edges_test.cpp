@@ -118,6 +118,21 @@ TYPED_TEST(semaphore_edges, permits_are_moved_split_merged_and_forgotten) {
   EXPECT_DEATH((void)kgate::basic_permit(s).split(2), "split of fewer than one permit");
 }
 
+TYPED_TEST(semaphore_edges, permits_are_adopted_as_they_were_forgotten) {
+  TypeParam s(3);
+  kgate::permit two(s, 2);
+  kgate::permit again(s, std::adopt_lock, two.forget());
+  EXPECT_TRUE(again);
+  EXPECT_EQ(again.count(), 2);
+  const kgate::permit none(s, std::adopt_lock, two.forget());  // which has none left
+  EXPECT_FALSE(none);
+  EXPECT_EQ(none.count(), 0);
+  EXPECT_EQ(s.holders(), 2);
+  again.reset();
+  EXPECT_EQ(s.holders(), 0);
+  EXPECT_DEATH((void)kgate::permit(s, std::adopt_lock, -1), "adopts fewer than no permits");
+}
+
 struct keeper {
   kgate::permit mine;
 };

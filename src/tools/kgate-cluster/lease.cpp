@@ -153,7 +153,7 @@ int run_leased(const request& options) {
   const started how = start(command, held, signals, true);
   if (how.process < 0) {
     leave_all();
-    return failed_start(how, command);
+    return failed_start(how, command, options);
   }
   const auto slots = [&leases] {
     slots_seen out;
@@ -164,7 +164,7 @@ int run_leased(const request& options) {
   const int ended = present.attend(signals);
   const bool lost = present.lost() || slots().lost;
   leave_all();
-  if (how.error != 0 || how.lost) return failed_start(how, command);
+  if (how.error != 0 || how.lost) return failed_start(how, command, options);
   return present.exit_code(lost, command.name(), ended);
 }
 

@@ -113,8 +113,8 @@ void examine_gate(const std::string& name, connection& to, findings& out) {
     if (orphans(*to.session, gate + "/q", out, name) + orphans(*to.session, gate + "/s", out, name) > 0) return;
     const bool open_to_all = to.session->access_rules(gate).value.find("world:anyone:31") != std::string::npos;
     out.add(true, name,
-            "in order: " + std::to_string(seen.slots - seen.free) + " of " + std::to_string(seen.slots) +
-                " slots taken, " + std::to_string(seen.waiters.size()) + " waiting" + (seen.paused ? ", paused" : "") +
+            "in order: " + slots_taken(seen.slots - seen.free + seen.over, seen.slots) + ", " +
+                std::to_string(seen.waiters.size()) + " waiting" + (seen.paused ? ", paused" : "") +
                 (open_to_all ? "; everybody who reaches the ensemble may use and remove it" : ""));
   } catch (const gate_error& error) {
     out.add(false, name, error.what());

@@ -20,7 +20,7 @@ int run(const request& options) {
   inherited.close_others_on_exec();
   const signal_watch signals;
   const started how = start_mortal(command, signals);
-  if (how.process < 0) return failed_start(how, command);
+  if (how.process < 0) return failed_start(how, command, options);
   const auto slots = [&held] {
     slots_seen out;
     for (const held_gate& one : held) {
@@ -37,7 +37,7 @@ int run(const request& options) {
   const clock_type::duration stayed = clock_type::now() - entered;
   if (how.error == 0) record_passages_at(options, held, stayed);
   held.clear();
-  if (how.error != 0) return failed_start(how, command);
+  if (how.error != 0) return failed_start(how, command, options);
   return present.exit_code(lost, command.name(), ended);
 }
 

@@ -56,14 +56,13 @@ std::string line_of(const std::string& position, const cluster_participant& who)
          (who.weight > 1 ? " (weight " + std::to_string(who.weight) + ")" : "");
 }
 
-int inside_of(const view& gate) { return gate.seen.slots - gate.seen.free; }
+int inside_of(const view& gate) { return gate.seen.slots - gate.seen.free + gate.seen.over; }
 
 std::string text_of(const std::vector<view>& gates) {
   std::string out;
   for (const view& gate : gates) {
-    out += gate.name + ": " + std::to_string(inside_of(gate)) + " of " + std::to_string(gate.seen.slots) +
-           " slots taken, " + std::to_string(gate.seen.waiters.size()) + " waiting" +
-           (gate.seen.paused ? ", paused" : "") + "\n";
+    out += gate.name + ": " + slots_taken(inside_of(gate), gate.seen.slots) + ", " +
+           std::to_string(gate.seen.waiters.size()) + " waiting" + (gate.seen.paused ? ", paused" : "") + "\n";
     if (!gate.seen.holders.empty()) out += "   slot            host    kgate        user    since  what\n";
     for (const cluster_participant& who : gate.seen.holders) out += line_of(list_of(who.slots), who) + "\n";
     if (!gate.seen.waiters.empty()) out += "position           host    kgate        user   waited  what\n";
@@ -94,8 +93,13 @@ json_value json_of(const cluster_participant& who, bool inside) {
 }
 
 json_value json_of(const view& gate) {
-  json_value out = {{"name", gate.name},          {"slots", gate.seen.slots},       {"free", gate.seen.free},
-                    {"paused", gate.seen.paused}, {"holders", json_value::array()}, {"waiters", json_value::array()}};
+  json_value out = {{"name", gate.name},
+                    {"slots", gate.seen.slots},
+                    {"free", gate.seen.free},
+                    {"over", gate.seen.over},
+                    {"paused", gate.seen.paused},
+                    {"holders", json_value::array()},
+                    {"waiters", json_value::array()}};
   for (const cluster_participant& who : gate.seen.holders) out["holders"].push_back(json_of(who, true));
   for (const cluster_participant& who : gate.seen.waiters) out["waiters"].push_back(json_of(who, false));
   return out;

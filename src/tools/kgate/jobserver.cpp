@@ -182,7 +182,7 @@ std::optional<int> serve_until_the_end(const request& options, std::vector<held_
       without_jobs(options.words, texts), slots,
       {"MAKEFLAGS=" + with_jobserver(flags != nullptr ? flags : "", mine.gate_slots, pipe.auth())});
   const started how = serve(options, slots, command, pipe, kept, signals, ended);
-  if (how.process < 0 || how.error != 0 || how.lost) return failed_start(how, command);
+  if (how.process < 0 || how.error != 0 || how.lost) return failed_start(how, command, options);
   return std::nullopt;
 }
 

@@ -188,12 +188,17 @@ started become(prepared_command& command, std::vector<held_slot>& slots) {
   return {-1, errno, false};
 }
 
-int failed_start(const started& how, const prepared_command& command) {
+int failed_start(const started& how, const prepared_command& command, const request& options) {
   if (how.lost) {
     complain("the slot was lost before the command could start");
     return exit_lost;
   }
-  complain(std::string("cannot run '") + command.name() + "': " + std::strerror(how.error));
+  const std::string name = command.name();
+  const bool may_be_a_gate = how.error == ENOENT && !options.named && valid_name(name);
+  complain("cannot run '" + name + "': " + std::strerror(how.error) +
+           (may_be_a_gate ? "; for a gate of that name: kgate " + std::string(options.command->name) + " -n " + name +
+                                " -- COMMAND"
+                          : ""));
   return how.error == ENOENT ? exit_not_found : how.process < 0 && how.error == EAGAIN ? exit_error : exit_cannot_run;
 }
 

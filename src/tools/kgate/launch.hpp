@@ -64,7 +64,7 @@ started start(prepared_command& command, std::vector<held_slot>& slots, const si
 started become(prepared_command& command, std::vector<held_slot>& slots);
 
 /// Says why a command could not be started; the exit code.
-int failed_start(const started& how, const prepared_command& command);
+int failed_start(const started& how, const prepared_command& command, const request& options);
 
 /// Passes a signal that came on to the command, unless it has it already; and stops with it. True, and its wait status,
 /// if it was SIGCHLD and the command has ended.

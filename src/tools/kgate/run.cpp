@@ -85,13 +85,13 @@ int run(const request& options) {
     record_waits(slots);
     const started how = become(command, slots);
     leave_all();
-    return failed_start(how, command);
+    return failed_start(how, command, options);
   }
   const signal_watch signals;
   const started how = start(command, slots, signals);
   if (how.process < 0) {
     leave_all();
-    return failed_start(how, command);
+    return failed_start(how, command, options);
   }
   time_limit limit(options);
   group_witness witness;
@@ -99,7 +99,7 @@ int run(const request& options) {
   expect_truncation(WIFSIGNALED(ended) ? exit_signal + WTERMSIG(ended) : WEXITSTATUS(ended));
   leave_all();
   witness.end();  // when nobody waits for it
-  if (how.error != 0 || how.lost) return failed_start(how, command);
+  if (how.error != 0 || how.lost) return failed_start(how, command, options);
   record_passages(slots);
   if (limit.exceeded()) {
     if (!options.quiet) complain(std::string("'") + command.name() + "' ran longer than --time-limit and was ended");

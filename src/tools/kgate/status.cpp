@@ -76,7 +76,8 @@ json_value json_participant(const participant& who, bool inside) {
 json_value json_view(const view& gate) {
   json_value out = {{"name", gate.name},
                     {"slots", gate.seen.slots},
-                    {"free", gate.seen.free},
+                    {"free", gate.seen.free_slots()},
+                    {"over", gate.seen.slots_over()},
                     {"paused", gate.seen.paused},
                     {"overtake", gate.seen.overtakings},
                     {"holders", json_value::array()},
@@ -178,8 +179,8 @@ std::vector<view_line> lines_of(const view& gate, const std::string& sort) {
   arrange(holders, sort);
   arrange(waiters, sort);
   std::vector<view_line> out;
-  out.push_back({gate.name + ": " + std::to_string(inside_of(gate)) + " of " + std::to_string(gate.seen.slots) +
-                     " slots taken, " + std::to_string(waiters.size()) + " waiting" +
+  out.push_back({gate.name + ": " + slots_taken(inside_of(gate), gate.seen.slots) + ", " +
+                     std::to_string(waiters.size()) + " waiting" +
                      (gate.seen.paused ? ", paused" : "") +
                      (gate.seen.healed != 0 ? ", " + std::to_string(gate.seen.healed) + " healed" : ""),
                  "1", &gate});

@@ -131,6 +131,11 @@ std::string directory_of(const request& options) {
   return detail::gates::directory_of(where);
 }
 
+std::string slots_taken(int inside, int slots) {
+  return std::to_string(inside) + " of " + std::to_string(slots) + " slots taken" +
+         (inside > slots ? " (" + std::to_string(inside - slots) + " over)" : "");
+}
+
 std::string gate_arguments(const request& options, std::string_view name) {
   std::string out = " -n " + std::string(name);
   if (!options.dir.empty()) {

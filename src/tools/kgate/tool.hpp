@@ -47,6 +47,9 @@ bool flush_output();
 /// " -n NAME", and " --dir DIR" if a directory was given: for lines to copy.
 std::string gate_arguments(const request& options, std::string_view name);
 
+/// "1 of 2 slots taken"; of a gate that was made smaller also how many are inside beyond its slots.
+std::string slots_taken(int inside, int slots);
+
 /// Where the gate is or shall be. False if the group is unknown, which has been said.
 bool location_of(const request& options, detail::gates::location& out);
 std::string directory_of(const request& options);

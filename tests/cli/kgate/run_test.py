@@ -26,7 +26,11 @@ class Run(Case):
     def test_commands_that_cannot_be_run(self):
         missing = self.run_kgate("run", "--", "/no/such/command")
         self.assertEqual(missing.returncode, 127)
-        self.assertIn("/no/such/command", missing.stderr)
+        self.assertTrue(missing.stderr.endswith("cannot run '/no/such/command': No such file or directory\n"), missing.stderr)
+        for words in (("no-such",), ("no-such", "--", "true"), ("--exec", "no-such")):  # meant as the gate's name
+            self.assertEqual(self.run_kgate("run", *words).stderr, "kgate: cannot run 'no-such': No such file or directory; for a gate of that "
+                                                                   "name: kgate run -n no-such -- COMMAND\n")
+        self.assertNotIn("-n", self.run_kgate("run", "-n", "default", "--", "no-such").stderr)
         self.assertEqual(self.run_kgate("run", "--", "/etc/passwd").returncode, 126)
         self.assertEqual(self.gate()["holders"], [])
 

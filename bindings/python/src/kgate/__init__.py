@@ -177,10 +177,12 @@ class Participant:
 
 @dataclass(frozen=True)
 class Status:
-    """Who is inside and who waits; `free` is below 0 while a gate that was made smaller has not emptied enough."""
+    """Who is inside and who waits; `free` is how many more may be inside now, `over` by how many those inside exceed a gate that was
+    made smaller."""
 
     slots: int
     free: int
+    over: int
     healed: int
     holders: tuple[Participant, ...]
     waiters: tuple[Participant, ...]
@@ -235,7 +237,7 @@ class Gate(_Opened):
             return super().__new__(ClusterGate)
         return super().__new__(cls)
 
-    def enter_async(self, weight: int = 1, timeout: float | None = None) -> Entering[Permit]:
+    def enter_async(self, *, weight: int = 1, timeout: float | None = None) -> Entering[Permit]:
         """For asyncio: `async with gate.enter_async() as slot`, or `permit = await gate.enter_async()`. TimeoutError if not in time;
         a task that is cancelled leaves the queue. The tasks of a loop have a queue of their own, in the order they came, and its first
         is in the queue of the gate."""
@@ -256,25 +258,37 @@ class Gate(_Opened):
 
     def status(self) -> Status:
         """Who is inside and who waits, after healing dead members."""
-        slots, free, healed, holders, waiters = self._status()
-        return Status(slots, free, healed, tuple(Participant._of(*p) for p in holders), tuple(Participant._of(*p) for p in waiters))
+        slots, free, over, healed, holders, waiters = self._status()
+        return Status(slots, free, over, healed, tuple(Participant._of(*p) for p in holders), tuple(Participant._of(*p) for p in waiters))
 
-    def limit(self, weight: int = 1, timeout: float | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    def limit(self, nothing: None = None, /, *, weight: int = 1, timeout: float | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
         """A decorator: each call of the function is one passage through the gate."""
-        if callable(weight):
-            raise TypeError("write @gate.limit(), with parentheses")
+        if nothing is not None:
+            raise TypeError("write @gate.limit(), with parentheses" if callable(nothing) else
+                            "limit() takes its arguments by name: timeout=SECONDS, weight=N")
 
         def decorate(function: Callable[P, R]) -> Callable[P, R]:
             _refuse_what_returns_early(function)
 
             @functools.wraps(function)
             def inside(*arguments: P.args, **keywords: P.kwargs) -> R:
-                with self.enter(weight, timeout):
+                with self.enter(weight=weight, timeout=timeout):
                     return function(*arguments, **keywords)
 
             return inside
 
         return decorate
+
+    if not TYPE_CHECKING:  # for the words alone: a gate has no block of its own, a permit has
+        def __enter__(self) -> None:
+            raise TypeError("a gate is entered by its permit: with gate.enter(): ...")
+
+        async def __aenter__(self) -> None:
+            raise TypeError("a gate is entered by its permit: async with gate.enter_async(): ...")
+
+        def __exit__(self, *_: object) -> None: ...
+
+        async def __aexit__(self, *_: object) -> None: ...
 
     def __repr__(self) -> str:
         try:
@@ -293,8 +307,8 @@ class Semaphore(_native.Semaphore):
     """At most so many threads and tasks at a time, in the order they came; `threading.BoundedSemaphore` that can be resized and
     closed. With `with` it is for threads, with `async with` for tasks of asyncio."""
 
-    def acquire_async(self, permits: int = 1, timeout: float | None = None) -> Entering[bool]:
-        """For asyncio: `async with semaphore.acquire_async(2)` hands back at the end; after `await semaphore.acquire_async()` it is
+    def acquire_async(self, *, permits: int = 1, timeout: float | None = None) -> Entering[bool]:
+        """For asyncio: `async with semaphore.acquire_async(permits=2)` hands back at the end; after `await semaphore.acquire_async()` it is
         for release() to do. TimeoutError if not in time. The tasks of a loop have a queue of their own, and its first is in that of the threads."""
         return Entering(self._queues, _at_least_one(permits, "permits"), _seconds(timeout), lambda _: self.release(permits))
 
@@ -391,7 +405,7 @@ def limit(name: str, slots: int = 0, *, weight: int = 1, timeout: float | None =
         def enter() -> Permit:
             if not made:
                 made.append(Gate(name, slots, directory=directory))
-            return made[0].enter(weight, timeout)
+            return made[0].enter(weight=weight, timeout=timeout)
 
         @functools.wraps(function)
         def inside(*arguments: P.args, **keywords: P.kwargs) -> R:

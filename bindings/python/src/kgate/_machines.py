@@ -250,7 +250,7 @@ class ClusterGate(kgate.Gate):
     def _permit(self, got: _cluster.Permit | None) -> ClusterPermit | None:
         return None if got is None else ClusterPermit(got, self)
 
-    def enter(self, weight: SupportsIndex = 1, timeout: float | None = None) -> ClusterPermit:  # type: ignore[override]
+    def enter(self, *, weight: SupportsIndex = 1, timeout: float | None = None) -> ClusterPermit:  # type: ignore[override]
         permit = self._enter(weight, timeout)
         if permit is None:
             raise self._too_late(weight.__index__(), timeout or 0)
@@ -259,11 +259,11 @@ class ClusterGate(kgate.Gate):
     def _too_late(self, weight: int, seconds: float) -> TimeoutError:
         return kgate._gate_too_late(self.name, weight, seconds, f"-n {self.name} --on {self.on}")
 
-    def try_enter(self, weight: SupportsIndex = 1, timeout: float | None = 0) -> ClusterPermit | None:  # type: ignore[override]
+    def try_enter(self, *, weight: SupportsIndex = 1, timeout: float | None = 0) -> ClusterPermit | None:  # type: ignore[override]
         return self._enter(weight, 0 if timeout is None else timeout)
 
     if TYPE_CHECKING:
-        def enter_async(self, weight: int = 1, timeout: float | None = None) -> Entering[ClusterPermit]: ...  # type: ignore[override]
+        def enter_async(self, *, weight: int = 1, timeout: float | None = None) -> Entering[ClusterPermit]: ...  # type: ignore[override]
 
     def _begin_async(self, weight: int) -> tuple[Any, None] | tuple[None, Pending[Any]]:
         gate, weight = self._gate, _weight(weight)
@@ -284,8 +284,8 @@ class ClusterGate(kgate.Gate):
             self._session = None
 
     def status(self) -> kgate.Status:
-        slots, free, holders, waiters = self._gate.status()
-        return kgate.Status(slots, free, 0, tuple(map(_participant, holders)), tuple(map(_participant, waiters)))
+        slots, free, over, holders, waiters = self._gate.status()
+        return kgate.Status(slots, free, over, 0, tuple(map(_participant, holders)), tuple(map(_participant, waiters)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         address, name, command = self._opened

@@ -195,7 +195,8 @@ PyObject* gate_status(PyObject* self, PyObject*) {
   if (gate == nullptr) return nullptr;
   const auto wrong = without_lock([&] { status = gate->status(); });
   if (wrong) return raise(*wrong);
-  return Py_BuildValue("(iiNN)", status.slots, status.free, participants(status.holders), participants(status.waiters));
+  return Py_BuildValue("(iiiNN)", status.slots, status.free, status.over, participants(status.holders),
+                       participants(status.waiters));
 }
 
 void permit_dealloc(PyObject* self) {

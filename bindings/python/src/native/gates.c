@@ -225,28 +225,29 @@ static PyObject* gate_enter_within(gate_object* self, Py_ssize_t requested, int6
   return gate_permit(self, w.member, opened, weight);
 }
 
-/// weight and timeout from positions or keywords.
+/// weight and timeout, by name only: a number alone could be meant as either.
 static int entry_arguments(PyObject* const* values, Py_ssize_t count, PyObject* keywords, const char* function,
                            Py_ssize_t* weight, PyObject** timeout) {
   *weight = 1;
   *timeout = Py_None;
   PyObject* given[2] = {NULL, NULL};
   const Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
-  if (count > 2) {
-    PyErr_Format(PyExc_TypeError, "%s() takes at most 2 arguments", function);
+  if (count > 0) {
+    PyErr_Format(PyExc_TypeError,
+                 "%s() takes its arguments by name: timeout=SECONDS to wait no longer, weight=N for N slots at once",
+                 function);
     return 0;
   }
-  for (Py_ssize_t i = 0; i < count; ++i) given[i] = values[i];
   for (Py_ssize_t i = 0; i < named; ++i) {
     PyObject* name = PyTuple_GET_ITEM(keywords, i);
     const int at = PyUnicode_CompareWithASCIIString(name, "weight") == 0    ? 0
                    : PyUnicode_CompareWithASCIIString(name, "timeout") == 0 ? 1
                                                                             : -1;
-    if (at < 0 || given[at] != NULL) {
-      PyErr_Format(PyExc_TypeError, "%s() got an unexpected or repeated argument '%U'", function, name);
+    if (at < 0) {
+      PyErr_Format(PyExc_TypeError, "%s() got an unexpected argument '%U'", function, name);
       return 0;
     }
-    given[at] = values[count + i];
+    given[at] = values[i];
   }
   if (given[1] != NULL) *timeout = given[1];
   return given[0] == NULL || clipped_index(given[0], weight);
@@ -323,7 +324,7 @@ static PyObject* gate_status(gate_object* self, PyObject* Py_UNUSED(nothing)) {
   PyObject* holders = participants(status->holders, status->holder_count);
   PyObject* waiters = holders == NULL ? NULL : participants(status->waiters, status->waiter_count);
   PyObject* made = waiters == NULL ? NULL
-                                   : Py_BuildValue("(iiKOO)", status->slots, status->free,
+                                   : Py_BuildValue("(iiiKOO)", status->slots, status->free, status->over,
                                                    (unsigned long long)status->healed, holders, waiters);
   Py_XDECREF(holders);
   Py_XDECREF(waiters);
@@ -337,9 +338,9 @@ static PyObject* gate_close(gate_object* self, PyObject* Py_UNUSED(nothing)) {
 
 static PyMethodDef gate_methods[] = {
     {"enter", (PyCFunction)(void (*)(void))gate_enter, METH_FASTCALL | METH_KEYWORDS,
-     "enter(weight=1, timeout=None): waits in the queue and returns a Permit; TimeoutError if not in time"},
+     "enter(*, weight=1, timeout=None): waits in the queue and returns a Permit; TimeoutError if not in time"},
     {"try_enter", (PyCFunction)(void (*)(void))gate_try_enter, METH_FASTCALL | METH_KEYWORDS,
-     "try_enter(weight=1, timeout=0): a Permit, or None if not in time"},
+     "try_enter(*, weight=1, timeout=0): a Permit, or None if not in time"},
     {"resize", (PyCFunction)gate_resize, METH_O, "resize(slots): changes how many may be inside"},
     {"remove", (PyCFunction)(void (*)(void))gate_remove, METH_VARARGS | METH_KEYWORDS,
      "remove(*, force=False): removes the gate; InUse if somebody is inside or waits"},
