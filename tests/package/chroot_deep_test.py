@@ -76,7 +76,7 @@ int main() {
 }
 """
 # Begins a line with a throw-away server, whose address is $on; the line's end is the server's as well.
-WITH_SERVER = ("{}/src/cluster/ensemble 1 /tmp/servers >/tmp/address & for i in $(seq 6000); do [ -s /tmp/address ] && break; sleep 0.1; done; "
+WITH_SERVER = ("rm -rf /tmp/servers /tmp/address; {}/src/cluster/ensemble 1 /tmp/servers >/tmp/address & for i in $(seq 6000); do [ -s /tmp/address ] && break; sleep 0.1; done; "
                "on=$(cat /tmp/address); ")
 CMAKE = """
 cmake_minimum_required(VERSION 3.25)
@@ -206,22 +206,30 @@ class Packages(Bare):
         self.use()
         self.use_between_machines()
 
-        # During an upgrade one of each language is inside, and one of each waits; who was loaded before meets who is loaded after.
+        # During an upgrade one of each language is inside, and one of each waits; those loaded before meet those loaded after. Likewise
+        # between machines, where a command is inside with all three slots, and Python waits.
         self.newer()
         self.typed("cc -Wall -Werror /user/member.c -o /user/member $(pkg-config --cflags --libs libkgate)")
-        during = self.typed(
-            "kgate run -n members -k 3 -- sh -c 'echo tool in; while [ ! -e /upgraded ]; do sleep 0.1; done' & "
-            "/user/member & python3 /user/member.py & "
-            "until kgate status -n members 2>/dev/null | grep -q '3 of 3'; do sleep 0.1; done; "
-            "kgate run -n members -k 3 -- echo tool in & /user/member & python3 /user/member.py & "
-            "until kgate status -n members | grep -q '3 waiting'; do sleep 0.1; done; echo upgrading; "
+        stays = "-- sh -c 'echo tool in; while [ ! -e /upgraded ]; do sleep 0.1; done' & "
+        local, far = "kgate status -n members", "kgate status --on $on -n members"
+        python_far = "KGATE_ON=$on python3 /user/member.py & "
+
+        def until(status, shown):
+            return f"until {status} 2>/dev/null | grep -q '{shown}'; do sleep 0.1; done; "
+
+        during = self.typed(WITH_SERVER.format("/user/tree") + "( "
+            f"kgate run -n members -k 3 {stays} /user/member & python3 /user/member.py & kgate run --on $on -n members -k 3 -w 3 {stays}"
+            + until(local, "3 of 3") + until(far, "3 of 3") +
+            f"kgate run -n members -k 3 -- echo tool in & /user/member & python3 /user/member.py & {python_far}"
+            + until(local, "3 waiting") + until(far, "1 waiting") + "echo upgrading; "
             "DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends /newer/*.deb >/dev/null 2>&1; echo upgraded; "
-            "kgate status -n members | grep -o '3 of 3\\|3 waiting'; python3 /user/member.py & "
-            "until kgate status -n members | grep -q '4 waiting'; do sleep 0.1; done; "
-            "touch /upgraded; wait; kgate status -n members --json; kgate --version").split("\n")
-        self.assertEqual([sorted(during[:3]), during[3:7]], [["C in", "Python in", "tool in"], ["upgrading", "upgraded", "3 of 3", "3 waiting"]])
-        self.assertEqual(sorted(during[7:11]), ["C in", "Python in", "Python in", "tool in"])
-        self.assertRegex("\n".join(during[11:]), r'"free": ?3\b')
+            f"for status in '{local}' \"{far}\"; do $status | grep -o '3 of 3\\|[13] waiting'; done; python3 /user/member.py & {python_far}"
+            + until(local, "4 waiting") + until(far, "2 waiting") +
+            f"touch /upgraded; wait; {local} --json; {far} --json; kgate --version )").split("\n")
+        self.assertEqual(sorted(during[:4]), ["C in", "Python in", "tool in", "tool in"])
+        self.assertEqual(during[4:10], ["upgrading", "upgraded", "3 of 3", "3 waiting", "3 of 3", "1 waiting"])
+        self.assertEqual(sorted(during[10:16]), ["C in", *4 * ["Python in"], "tool in"])
+        self.assertEqual(len(re.findall(r'"free": ?3\b', "\n".join(during[16:]))), 2, during[16:])
         versions = self.typed("dpkg-query -W -f '${Package} ${Version}\\n' 'kgate*' 'libkgate*' 'python3-kgate'").split("\n")
         self.assertTrue(all(row.endswith("+next") for row in versions if row), versions)
         self.use()
