@@ -184,7 +184,7 @@ typedef struct kgate_status {
   const kgate_participant* holders;
   size_t waiter_count;
   const kgate_participant* waiters; /**< in the order of the queue */
-  int over; /**< by how many those inside exceed a gate that was made smaller */
+  int over;                         /**< by how many those inside exceed a gate that was made smaller */
 } kgate_status;
 /** The holders and the waiters, after healing dead members. To be freed. */
 KGATE_CHECKED int kgate_gate_status(kgate_gate* gate, kgate_status** status);

@@ -50,8 +50,8 @@ int stats(const request& options) {
   for (const std::string& name : gate_names(options, to)) {
     try {
       const cluster_status seen = read_status(*to.session, to.where.root + "/" + name);
-      gates.push_back({name, seen.slots, seen.slots - seen.free + seen.over, seen.waiters.size(), seen.paused, std::nullopt,
-                       read_history_file(history_path(options, name))});
+      gates.push_back({name, seen.slots, seen.slots - seen.free + seen.over, seen.waiters.size(), seen.paused,
+                       std::nullopt, read_history_file(history_path(options, name))});
     } catch (const gate_error& error) {
       const bool left_out = error.code() == gate_errc::not_found || error.code() == gate_errc::not_a_gate;
       if (options.named || !left_out) throw;

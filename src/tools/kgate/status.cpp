@@ -180,8 +180,7 @@ std::vector<view_line> lines_of(const view& gate, const std::string& sort) {
   arrange(waiters, sort);
   std::vector<view_line> out;
   out.push_back({gate.name + ": " + slots_taken(inside_of(gate), gate.seen.slots) + ", " +
-                     std::to_string(waiters.size()) + " waiting" +
-                     (gate.seen.paused ? ", paused" : "") +
+                     std::to_string(waiters.size()) + " waiting" + (gate.seen.paused ? ", paused" : "") +
                      (gate.seen.healed != 0 ? ", " + std::to_string(gate.seen.healed) + " healed" : ""),
                  "1", &gate});
   if (!holders.empty()) out.push_back({"   slot    kgate  command  user          since  what", "2", &gate});
