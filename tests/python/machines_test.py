@@ -82,6 +82,13 @@ class Machines(unittest.TestCase):
             g.enter(weight=4)
         with self.assertRaises(ValueError):
             g.enter(weight=0)
+        for enter in g.enter, g.try_enter:
+            with self.assertRaisesRegex(TypeError, "takes its arguments by name"):
+                enter(3)
+        with g.enter(weight=2):
+            g.resize(1)
+            self.assertEqual((g.status().free, g.status().over), (0, 1))
+            g.resize(3)
         self.assertEqual(pickle.loads(pickle.dumps(g)).slots, 3)
         g.remove()
         with self.assertRaises(kgate.NotFound):

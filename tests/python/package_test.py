@@ -224,9 +224,12 @@ class Gates(unittest.TestCase):
             with self.assertRaises(TypeError):
                 wrong()
         # A number alone could be meant as seconds or as slots.
-        for enter, name in ((g.enter, "enter"), (g.try_enter, "try_enter"), (g.limit, "limit")):
-            with self.assertRaisesRegex(TypeError, rf"^{name}\(\) takes its arguments by name: timeout=SECONDS.* weight=N"):
+        for enter, name in ((g.enter, "enter"), (g.try_enter, "try_enter"), (g.enter_async, "enter_async"), (g.limit, "limit")):
+            with self.assertRaises(TypeError) as told:
                 enter(1)
+            self.assertEqual(str(told.exception), f"{name}() takes its arguments by name: timeout=SECONDS to wait no longer, weight=N for N slots at once")
+        with self.assertRaisesRegex(TypeError, r"^write @gate\.limit\(\), with parentheses$"):
+            g.limit(print)
         with g.enter(), self.assertRaisesRegex(kgate.InUse, rf"in use \(1 inside, 0 waiting; process {os.getpid()} is one .*kgate status -n errors"):
             g.remove()
         Path(FOLDER, "foreign.gate").write_text("something else")

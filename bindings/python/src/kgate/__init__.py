@@ -36,6 +36,22 @@ __version__ = _native.version
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _by_name(method: Method) -> Method:
+    """Says how to give an argument that was given without its name: a number alone could be meant as either."""
+    many = "permits=N for N at once" if method.__name__ == "acquire_async" else "weight=N for N slots at once"
+
+    @functools.wraps(method)
+    def called(self: Any, *nameless: object, **arguments: Any) -> Any:
+        if nameless and callable(nameless[0]):
+            raise TypeError(f"write @gate.{method.__name__}(), with parentheses")
+        if nameless:
+            raise TypeError(f"{method.__name__}() takes its arguments by name: timeout=SECONDS to wait no longer, {many}")
+        return method(self, **arguments)
+
+    return called  # type: ignore[return-value]
 
 
 class Error(Exception):
@@ -237,6 +253,7 @@ class Gate(_Opened):
             return super().__new__(ClusterGate)
         return super().__new__(cls)
 
+    @_by_name
     def enter_async(self, *, weight: int = 1, timeout: float | None = None) -> Entering[Permit]:
         """For asyncio: `async with gate.enter_async() as slot`, or `permit = await gate.enter_async()`. TimeoutError if not in time;
         a task that is cancelled leaves the queue. The tasks of a loop have a queue of their own, in the order they came, and its first
@@ -261,11 +278,9 @@ class Gate(_Opened):
         slots, free, over, healed, holders, waiters = self._status()
         return Status(slots, free, over, healed, tuple(Participant._of(*p) for p in holders), tuple(Participant._of(*p) for p in waiters))
 
-    def limit(self, nothing: None = None, /, *, weight: int = 1, timeout: float | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    @_by_name
+    def limit(self, *, weight: int = 1, timeout: float | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
         """A decorator: each call of the function is one passage through the gate."""
-        if nothing is not None:
-            raise TypeError("write @gate.limit(), with parentheses" if callable(nothing) else
-                            "limit() takes its arguments by name: timeout=SECONDS, weight=N")
 
         def decorate(function: Callable[P, R]) -> Callable[P, R]:
             _refuse_what_returns_early(function)
@@ -307,6 +322,7 @@ class Semaphore(_native.Semaphore):
     """At most so many threads and tasks at a time, in the order they came; `threading.BoundedSemaphore` that can be resized and
     closed. With `with` it is for threads, with `async with` for tasks of asyncio."""
 
+    @_by_name
     def acquire_async(self, *, permits: int = 1, timeout: float | None = None) -> Entering[bool]:
         """For asyncio: `async with semaphore.acquire_async(permits=2)` hands back at the end; after `await semaphore.acquire_async()` it is
         for release() to do. TimeoutError if not in time. The tasks of a loop have a queue of their own, and its first is in that of the threads."""

@@ -250,6 +250,7 @@ class ClusterGate(kgate.Gate):
     def _permit(self, got: _cluster.Permit | None) -> ClusterPermit | None:
         return None if got is None else ClusterPermit(got, self)
 
+    @kgate._by_name
     def enter(self, *, weight: SupportsIndex = 1, timeout: float | None = None) -> ClusterPermit:  # type: ignore[override]
         permit = self._enter(weight, timeout)
         if permit is None:
@@ -259,6 +260,7 @@ class ClusterGate(kgate.Gate):
     def _too_late(self, weight: int, seconds: float) -> TimeoutError:
         return kgate._gate_too_late(self.name, weight, seconds, f"-n {self.name} --on {self.on}")
 
+    @kgate._by_name
     def try_enter(self, *, weight: SupportsIndex = 1, timeout: float | None = 0) -> ClusterPermit | None:  # type: ignore[override]
         return self._enter(weight, 0 if timeout is None else timeout)
 
