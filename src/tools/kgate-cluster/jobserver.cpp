@@ -174,7 +174,7 @@ int jobserver(const request& options) {
       without_jobs(options.words, texts), described(options, held),
       {"MAKEFLAGS=" + with_jobserver(flags != nullptr ? flags : "", own.gate_slots(), pipe.auth())});
   const started how = start_mortal(command, signals);
-  if (how.process < 0) return failed_start(how, command);
+  if (how.process < 0) return failed_start(how, command, options);
   std::optional<cluster_tokens> tokens(std::in_place, gate, pipe);
   token_server serving(gate, pipe, *tokens);
   attendance present(options, how.process, [&] {
@@ -187,7 +187,7 @@ int jobserver(const request& options) {
   const bool lost = !own.release() || present.lost();
   tokens.reset();
   held.clear();  // ends the session, and with it all that is left of it
-  if (how.error != 0) return failed_start(how, command);
+  if (how.error != 0) return failed_start(how, command, options);
   return present.exit_code(lost, command.name(), ended);
 }
 
