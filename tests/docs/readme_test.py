@@ -39,6 +39,16 @@ class Readme(unittest.TestCase):
             self.assertIn("prefers-color-scheme: dark", text)
             self.assertLessEqual(int(re.search(r'width="(\d+)"', text)[1]), 900)
 
+    def test_the_start_page_builds_as_it_does(self):
+        """Whose commands package.readme runs."""
+        def words(name):
+            return [re.sub(r"\s*(\\\n|&&|\n)\s*", " ", block).split() for block in
+                    re.findall(r"^```sh\n((?:cmake|/usr/bin/python3) .*?)```", (ROOT / name).read_text(), re.M | re.S)]
+
+        start, readme = words("docs/index.md"), words("README.md")
+        self.assertEqual(len(start), 2)
+        self.assertEqual(sorted(block[:-2] if block[-1] == "main.py" else block for block in start), sorted(readme))
+
     def test_what_stands_beside_it(self):
         for name in ("SECURITY.md", "CITATION.cff", "LICENSE", ".github/PULL_REQUEST_TEMPLATE.md", ".github/ISSUE_TEMPLATE/defect.md"):
             self.assertTrue((ROOT / name).read_text().strip(), name)

@@ -23,6 +23,8 @@ SECONDS_MAX = 120
 ELSEWHERE = {
     "README.md": {"./test": "package.clone", "cmake ": "package.readme", "export ": "package.readme", "g++ ": "package.readme", "cc ": "package.readme",
                   "/usr/bin/python3 ": "package.readme", "venv/bin/pip ": "package.readme"},
+    "docs/index.md": {"cmake ": "package.readme, as in README.md", "export ": "package.readme", "g++ ": "package.readme", "cc ": "package.readme",
+                      "/usr/bin/python3 ": "package.readme", "venv/bin/": "package.readme"},
     "docs/cluster.md": {"kgate ": "cluster.cli, with servers", "export KGATE_ON": "cluster.cli"},
     "docs/guides/clusters.md": {"kgate ": "cluster.cli, with servers", "export KGATE_ON": "cluster.cli"},
     "docs/experiments.md": {"kgate-lab experiment ": "docs.experiments, for it takes minutes"},
