@@ -262,6 +262,7 @@ def python_page(root):
 
 def signature_of(node):
     head = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-    prefix = "".join(f"@{ast.unparse(d)}\n" for d in node.decorator_list)
+    decorators = [ast.unparse(d) for d in node.decorator_list]
+    prefix = "".join(f"@{d}\n" for d in decorators if not d.rpartition(".")[2].startswith("_"))
     arguments = re.sub(r"(?<=[\w\]])=", " = ", ast.unparse(node.args)).replace("mode: int = 384", "mode: int = 0o600")
     return wrapped(f"{prefix}{head} {node.name}({arguments})" + (f" -> {ast.unparse(node.returns)}" if node.returns else ""))
