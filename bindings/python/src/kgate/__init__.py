@@ -45,8 +45,8 @@ def _by_name(method: Method) -> Method:
 
     @functools.wraps(method)
     def called(self: Any, *nameless: object, **arguments: Any) -> Any:
-        if nameless and callable(nameless[0]):
-            raise TypeError(f"write @gate.{method.__name__}(), with parentheses")
+        if nameless and method.__name__ == "limit" and callable(nameless[0]):
+            raise TypeError("write @gate.limit(), with parentheses")
         if nameless:
             raise TypeError(f"{method.__name__}() takes its arguments by name: timeout=SECONDS to wait no longer, {many}")
         return method(self, **arguments)
