@@ -44,8 +44,6 @@ void shows_only_what_is_violated(program& p) {
         t.property = other.name;
         t.victim = victim;
         if (other.is == verdict::violated) continue;
-        // Whether a process polls is known of its whole automaton: a trace shows where it is, not that it comes back.
-        if (other.name == "local-waiting") continue;
         EXPECT_NE(validate(t, p), "") << shown.name << " as " << other.name << ", victim " << victim;
       }
   }

@@ -91,6 +91,24 @@ bool position_in_run::shown_to_enter(int p, std::size_t positions_max) {
   return true;
 }
 
+bool position_in_run::shown_to_come_back(int p, std::size_t positions_max) {
+  const local_id from = at_.locals[static_cast<std::size_t>(p)];
+  const region where = local_of(program_, at_, p).where;
+  std::unordered_set<std::string> met;
+  std::deque<position> open{at_};
+  while (!open.empty()) {
+    const position here = std::move(open.front());
+    open.pop_front();
+    for (int q = 0; q < program_.N() && met.size() < positions_max; ++q) {
+      position to = here;
+      if (!move(program_, to, q) || local_of(program_, to, p).where != where) continue;
+      if (q == p && to.locals[static_cast<std::size_t>(p)] == from) return true;
+      if (met.insert(key_of(to)).second) open.push_back(std::move(to));
+    }
+  }
+  return false;
+}
+
 int position_in_run::enabled_max(std::size_t positions_max) {
   int most = 0;
   for (int p = 0; p < program_.N(); ++p) most += able(p) && !shown_not_enabled(p, positions_max) ? 1 : 0;

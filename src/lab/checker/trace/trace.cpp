@@ -96,12 +96,15 @@ std::string judge_end(const trace& t, walker& w, int N, int k) {
   }
   if (t.property == "local-waiting") {
     if (t.victim < 0) return "a violation of local-waiting needs a victim";
+    if (is_crashed(t, t.victim)) return fmt::format("process {} has crashed", t.victim);
     const local_state& at = w.local(t.victim);
     const bool elsewhere = at.variable >= 0 && w.source().variable(at.variable).home != pid(t.victim);
-    const bool waits = at.op != operation::await || !w.can_move(t.victim);
-    return elsewhere && waits && (at.where == region::entry || at.where == region::exit)
+    if (!elsewhere || (at.where != region::entry && at.where != region::exit))
+      return "the process is at no variable of another's home at the end";
+    if (at.op == operation::await) return w.can_move(t.victim) ? "the process is not blocked at the end" : "";
+    return position_in_run(w.source(), w.here()).shown_to_come_back(t.victim, positions_max)
                ? ""
-               : "the process waits at no variable of another's home at the end";
+               : "no way was found back to where the process is at the end: it may not poll there";
   }
   if (t.property == "deadlock-free" || t.property == "starvation-free" || t.property == "kl-deadlock-free") {
     bool waiting = false;
