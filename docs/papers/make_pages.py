@@ -61,10 +61,15 @@ def promises(row):
     return ", ".join(words) + (f"; progress with at most {crashes} crashes" if crashes and crashes != "0" else "")
 
 
+def times(passages):
+    return f"{passages} passage{'' if passages == 1 else 's'}"
+
+
 def verdicts(checked):
     """One line for each property: the verdict, and how a violation is shown."""
     for one in checked["properties"]:
-        said = one["verdict"] + ("" if one.get("promised") else " (not promised)")
+        said = f"holds within {times(one['within_passages'])}" if "within_passages" in one else one["verdict"]
+        said += "" if one.get("promised") else " (not promised)"
         if one.get("replay"):
             said += f": {one['length']} steps, `{one['replay']}`"
         yield f"| {one['name']} | {said} |"
@@ -72,7 +77,7 @@ def verdicts(checked):
 
 def explored(checked):
     passages = checked["passages"]
-    how = f"{passages} passage{'' if passages == 1 else 's'} of each process" if isinstance(passages, int) and passages else "any number of passages"
+    how = f"{times(passages)} of each process" if isinstance(passages, int) and passages else "any number of passages"
     return f"N = {checked['N']}, k = {checked['k']}, {how}, at most {checked['crashes']} crashed: {checked['states']:,} states"
 
 
@@ -89,7 +94,10 @@ def costs(program, row, n, k):
             continue
         worst = counted.get("worst")
         found = "unbounded" if worst is None or worst == "unbounded" else str(worst)
-        found += "" if counted.get("exhaustive") else " seen so far"
+        if not counted.get("exhaustive"):
+            found += " seen so far"
+        elif counted.get("passages") and found != "unbounded":
+            found += f" within {times(counted['passages'])}"
         yield f"| {model.upper()} | {found} | {'; '.join(bounds) or '-'} |"
 
 

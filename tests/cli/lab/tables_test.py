@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import lab
-from lab import HOLDS, VIOLATED, LabTest
+from lab import HOLDS, UNDECIDED, VIOLATED, LabTest
 
 
 class Tables(LabTest):
@@ -29,6 +29,13 @@ class Tables(LabTest):
         self.refused("check", "am97-chain-cc", "-N", "3-2", "-k", "1", says=["range"])
         self.refused(*arguments, "--format", "pdf", says=["text, csv or latex"])
         self.refused("check", "--all", "mcs", "-N", "2", "-k", "1", says=["not both"])
+
+    def test_what_holds_within_passages_is_said_so_in_every_form(self):
+        arguments = ("check", "danek10-kfcfs", "-N", "2-3", "-k", "1", "--passages", "2", "--property", "k-exclusion")
+        self.assertRegex(self.lab(UNDECIDED, *arguments), r"(?m)^danek10-kfcfs +2 .* holds within 2 passages$")
+        self.assertIn("& holds within 2 passages \\\\\n", self.lab(UNDECIDED, *arguments, "--format", "latex"))
+        self.assertIn(",holds-within-passages,", self.lab(UNDECIDED, *arguments, "--format", "csv"))
+        self.assertEqual({r["verdict"] for r in self.lab_json(UNDECIDED, *arguments)}, {"holds-within-passages"})
 
     def test_all_algorithms_at_one_size(self):
         done = self.run_lab("check", "--all", "-N", "2", "-k", "1", "--property", "k-exclusion", "--time-max", "10s", "--format", "csv")

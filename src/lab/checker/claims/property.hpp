@@ -9,12 +9,6 @@
 
 namespace kgate::lab {
 
-/// What can show that a property does not hold.
-enum class refutation {
-  finite,    ///< a finite run: with a limit on passages all runs within it are judged
-  infinite,  ///< a run without end: a limit on passages leaves out the runs that would refute it
-};
-
 /// The kind of run that shows a violation, as a trace has it.
 enum class shown_by {
   finite,   ///< its last step or the state it ends in
@@ -28,7 +22,6 @@ struct property {
   std::string_view source;   ///< who defined it
   std::string_view needs{};  ///< of the algorithm's text, empty if nothing
   std::string_view decided;  ///< how
-  refutation refuted_by = refutation::finite;
   shown_by evidence = shown_by::finite;
   bool by_symmetry = false;  ///< can be decided on states reduced by symmetry
   bool progress = false;     ///< promised for a number of crashes

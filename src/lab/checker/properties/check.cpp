@@ -71,9 +71,9 @@ check_result checking::run() {
     explored_.why += likely_reason();
   if (request_.symmetry) canonical_form(*explored_.table).complete_automata();
   for (const property& one : properties())
-    if (wants(one.id)) judge(one);
+    if (wants(one.id)) judge(one.id);
   for (const std::string& name : request_.properties)
-    if (parse_formula_property(name)) judge(property{.id = name, .says = "", .source = "", .decided = ""});
+    if (parse_formula_property(name)) judge(name);
   result_.request = request_;
   result_.states = explored_.states;
   result_.transitions = explored_.transitions;
@@ -105,9 +105,9 @@ std::string checking::likely_reason() const {
                      program_.variable(most).name, values);
 }
 
-void checking::judge(const property& one) {
+void checking::judge(std::string_view id) {
   property_result& r = result_.properties.emplace_back();
-  r.name = one.id;
+  r.name = id;
   try {
     decide(r);
   } catch (const std::bad_alloc&) {
@@ -117,8 +117,7 @@ void checking::judge(const property& one) {
     enabled_.reset();
     enabling_.reset();
   }
-  const int passages = program_.options().passages;
-  if (r.is == verdict::holds && one.refuted_by == refutation::infinite) r.within_passages = passages;
+  if (r.is == verdict::holds) r.within_passages = program_.options().passages;
   const bool in_a_state = r.name == "k-exclusion" || r.name == "distinct-names" || r.name == "invariant";
   if (program_.stopped_early() && !(in_a_state && r.is == verdict::violated)) {
     undecided(r, fmt::format("a passage makes more than {} accesses", program_.options().remember_accesses));

@@ -23,7 +23,7 @@ const char* to_string(verdict v);
 struct property_result {
   std::string name;
   verdict is = verdict::undecided;
-  /// More than 0: it holds in runs of so many passages of each process, but only a run without end could violate it.
+  /// More than 0: it holds in runs of so many passages of each process, and longer ones were not explored.
   int within_passages = 0;
   std::string why;  ///< a bound that was hit, a figure that was found
   std::optional<trace> counterexample;

@@ -19,7 +19,6 @@ void checking::formula(property_result& r) {
   if (!found.found) {
     if (!found.complete) return undecided(r, watch_.why());
     r.is = verdict::holds;
-    r.within_passages = program_.options().passages;
     return;
   }
   r.is = verdict::violated;

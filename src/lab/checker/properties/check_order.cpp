@@ -8,34 +8,38 @@
 
 namespace kgate::lab {
 
-void checking::doorway_order(property_result& r) {
-  if (!fairness_decidable(r)) return;
-  const doorways marks = doorways_of(program_);
-  if (marks == doorways::none)
-    return undecided(r,
-                     "not applicable: the algorithm's text marks no end of a doorway, so there is no order to respect");
-  const int threads = request_.limits.threads;
-  if (r.name == "k-fcfs") return k_fcfs(r, find_kfcfs_violation(explored_, *graph_, watch_, threads));
-  if (!enabledness_known()) return undecided(r, watch_.why());
-  const bool fife = r.name == "fife";
-  const fairness_result found = fife ? find_fife_violation(explored_, *graph_, *enabled_, watch_, threads)
-                                     : find_enabled_out_of_order(explored_, *graph_, *enabled_, watch_, threads);
-  if (!found.found) return by_completeness(r, found);
-  const unfair_run& run = *found.found;
+std::string out_of_order(std::string_view property, const unfair_run& run) {
+  if (property == "k-fcfs")
+    return fmt::format(
+        "process {} started after k others ({}) were past their doorways and got inside before any of them", run.by,
+        fmt::join(members(run.overtaken), ", "));
   const int victim = std::countr_zero(run.overtaken);
-  unfair(r, run, victim,
-         fmt::format("process {1} started after process {0} was past its doorway and {2}; process {0} can be kept out "
-                     "for ever",
-                     victim, run.by, fife ? "got inside" : "is enabled"));
+  if (property == "fife" || property == "enabled-in-order")
+    return fmt::format(
+        "process {1} started after process {0} was past its doorway and {2}; process {0} can be kept out for ever",
+        victim, run.by, property == "fife" ? "got inside" : "is enabled");
+  return fmt::format("process {} gets in again and again while process {} {}", run.by, victim,
+                     property == "bounded-overtaking" ? "is in its entry" : "waits and is never enabled");
 }
 
-void checking::k_fcfs(property_result& r, const fairness_result& found) {
+std::string waits_in_doorway(int process, bool blocked, const std::string& label) {
+  return fmt::format(
+      "the doorway can wait: process {} {} at label {} before doorway_end(), so an order that begins there says "
+      "nothing",
+      process, blocked ? "is blocked" : "can go round a loop for ever", label);
+}
+
+void checking::doorway_order(property_result& r) {
+  if (!fairness_decidable(r)) return;
+  if (doorways_of(program_) == doorways::none) return undecided(r, no_doorway);
+  const int threads = request_.limits.threads;
+  if (r.name != "k-fcfs" && !enabledness_known()) return undecided(r, watch_.why());
+  const fairness_result found = r.name == "k-fcfs" ? find_kfcfs_violation(explored_, *graph_, watch_, threads)
+                                : r.name == "fife"
+                                    ? find_fife_violation(explored_, *graph_, *enabled_, watch_, threads)
+                                    : find_enabled_out_of_order(explored_, *graph_, *enabled_, watch_, threads);
   if (!found.found) return by_completeness(r, found);
-  const unfair_run& run = *found.found;
-  unfair(
-      r, run, -1,
-      fmt::format("process {} started after k others ({}) were past their doorways and got inside before any of them",
-                  run.by, fmt::join(members(run.overtaken), ", ")));
+  unfair(r, *found.found, r.name == "k-fcfs" ? -1 : std::countr_zero(found.found->overtaken));
 }
 
 void checking::bounded_waiting(property_result& r) {
@@ -44,12 +48,7 @@ void checking::bounded_waiting(property_result& r) {
   if (!by_letter && !enabledness_known()) return undecided(r, watch_.why());
   const waiting_result found = by_letter ? find_overtaking_bound(explored_, *graph_, *depths_, watch_)
                                          : find_waiting_bound(explored_, *graph_, *depths_, *enabled_, watch_);
-  if (found.found) {
-    const int victim = std::countr_zero(found.found->overtaken);
-    return unfair(r, *found.found, victim,
-                  fmt::format("process {} gets in again and again while process {} {}", found.found->by, victim,
-                              by_letter ? "is in its entry" : "waits and is never enabled"));
-  }
+  if (found.found) return unfair(r, *found.found, std::countr_zero(found.found->overtaken));
   by_completeness(r, found);
   if (r.is != verdict::holds) return;
   r.figures.emplace_back("b", found.b);
@@ -83,12 +82,6 @@ bool checking::enabledness_known() {
 
 std::string checking::wait_in_doorway() {
   if (doorways_of(program_) != doorways::marked) return "";
-  const auto waits = [](int process, const char* how, const std::string& label) {
-    return fmt::format(
-        "the doorway can wait: process {} {} at label {} before doorway_end(), so an order that begins "
-        "there says nothing",
-        process, how, label);
-  };
   for (int p = 0; p < program_.N(); ++p) {
     const std::vector<bool> may = recurrent_in_doorway(program_, p);
     bool loops = false;
@@ -98,7 +91,7 @@ std::string checking::wait_in_doorway() {
       if (here.op != operation::await)
         loops = true;
       else if (state_at(p, s) != no_state)
-        return waits(p, "is blocked", here.label);
+        return waits_in_doorway(p, true, here.label);
     }
     if (!loops) continue;
     const state_id endless = find_endless_doorway(explored_, *graph_, p, watch_);
@@ -107,7 +100,7 @@ std::string checking::wait_in_doorway() {
     const layout& pack = explored_.table->packing();
     const auto here =
         static_cast<local_id>(pack.local[static_cast<std::size_t>(p)].get(explored_.store->record(endless)));
-    return waits(p, "can go round a loop for ever", program_.local(p, here).label);
+    return waits_in_doorway(p, false, program_.local(p, here).label);
   }
   return "";
 }
@@ -119,8 +112,8 @@ void checking::by_completeness(property_result& r, const fairness_result& found)
   r.is = verdict::holds;
 }
 
-void checking::unfair(property_result& r, const unfair_run& run, int victim, const std::string& what) {
-  violated(r, run.from, what);
+void checking::unfair(property_result& r, const unfair_run& run, int victim) {
+  violated(r, run.from, out_of_order(r.name, run));
   trace& t = *r.counterexample;
   t.victim = victim;
   if (run.loop >= 0) t.loop = static_cast<int>(t.schedule.size()) + run.loop;

@@ -30,6 +30,14 @@ std::uint64_t audited_accesses(std::uint64_t transitions);
 /// Makes the audit, and leaves nothing decided if the text forgets what it uses.
 void audit_text(check_result& r, program& p, const audit_options& options);
 
+/// What a run shows that breaks the order of entering, in a sentence.
+std::string out_of_order(std::string_view property, const unfair_run& run);
+/// Why an order that counts from the end of a doorway says nothing where a process waits before that.
+std::string waits_in_doorway(int process, bool blocked, const std::string& label);
+/// The text marks no end of a doorway.
+inline constexpr const char* no_doorway =
+    "not applicable: the algorithm's text marks no end of a doorway, so there is no order to respect";
+
 class checking {
  public:
   checking(program& p, const check_request& request) : program_(p), request_(request), watch_(request.limits) {}
@@ -42,7 +50,7 @@ class checking {
   }
   /// What the text may do that has no end, if a limit was reached: never forget, or count upwards.
   std::string likely_reason() const;
-  void judge(const property& one);
+  void judge(std::string_view id);
   /// Half of the walks begin at the initial state, the others at a stored state.
   void audit_explored();
   void decide(property_result& r);
@@ -73,7 +81,6 @@ class checking {
   // Order among those that wait.
   /// k-fcfs, fife and enabled-in-order: an order that later ones must respect.
   void doorway_order(property_result& r);
-  void k_fcfs(property_result& r, const fairness_result& found);
   /// bounded-waiting and bounded-overtaking: how often one is overtaken by another.
   void bounded_waiting(property_result& r);
   bool fairness_decidable(property_result& r);
@@ -81,7 +88,7 @@ class checking {
   /// A sentence, if some process can wait before it is past its doorway.
   std::string wait_in_doorway();
   void by_completeness(property_result& r, const fairness_result& found);
-  void unfair(property_result& r, const unfair_run& run, int victim, const std::string& what);
+  void unfair(property_result& r, const unfair_run& run, int victim);
   /// Steps of the graph as entries of a schedule.
   void append(std::vector<int>& schedule, const std::vector<int>& steps) const;
 

@@ -15,6 +15,7 @@
 #include "lab/checker/graph/graph.hpp"
 #include "lab/checker/model/walker.hpp"
 #include "lab/checker/properties/checking.hpp"
+#include "lab/checker/properties/plain_order.hpp"
 
 namespace kgate::lab {
 
@@ -210,7 +211,7 @@ class shifted_search {
       if (!unsound.empty())
         one.why = unsound;
       else
-        judge(one, r.complete);
+        judge_within_memory(one, r.complete);
     }
     r.explore_seconds = watch_.seconds();
     audit_options options;
@@ -261,6 +262,15 @@ class shifted_search {
   /// Fairness obliges it to move in the end.
   bool obliged(state s, int p) const { return where(s, p) != region::remainder && next(s, p) != nowhere; }
 
+  void judge_within_memory(property_result& r, bool complete) {
+    try {
+      judge(r, complete);
+    } catch (const std::bad_alloc&) {
+      r.is = verdict::undecided;
+      r.why = "memory limit reached";
+    }
+  }
+
   void judge(property_result& r, bool complete) {
     if (r.name == "k-exclusion") {
       for (state s = 0; s < states_.size(); ++s) {
@@ -273,6 +283,8 @@ class shifted_search {
       r.why = watch_.why();
       return;
     }
+    if (r.name != "k-exclusion" && r.name != "deadlock-free" && r.name != "starvation-free")
+      return judge_order(r, plain());
     r.is = verdict::holds;
     if (r.name == "k-exclusion") return;
     for (process_set F = 0; F < (process_set{1} << N_); ++F) {
@@ -289,6 +301,66 @@ class shifted_search {
     }
   }
 
+  plain_graph plain() const {
+    plain_graph g{N_, request_.of.k, std::vector<plain_graph::regions>(states_.size()), next_};
+    for (state s = 0; s < states_.size(); ++s)
+      for (int p = 0; p < N_; ++p) {
+        const local_state& here = reduced_.local(states_[s], p);
+        if (here.where == region::entry) g.where[s].entry |= only(p);
+        if (here.where == region::entry && here.waiting) g.where[s].past_doorway |= only(p);
+        if (here.where == region::critical) g.where[s].inside |= only(p);
+        if (here.where == region::exit) g.where[s].exit |= only(p);
+      }
+    return g;
+  }
+
+  /// bounded-exit, and the order of entering.
+  void judge_order(property_result& r, const plain_graph& g) {
+    plain_order order(g, watch_);
+    if (r.name == "bounded-exit") {
+      for (int p = 0; p < N_; ++p)
+        if (const auto found = order.stays_in_exit(p))
+          return violated(r, found->at,
+                          found->blocked ? fmt::format("process {} waits in its exit", p)
+                                         : "a process takes steps in its exit for ever",
+                          found->blocked, p);
+    } else {
+      const bool bound = r.name == "bounded-waiting" || r.name == "bounded-overtaking";
+      const doorways marks = doorways_of(reduced_.text());
+      if (!bound && marks == doorways::none) {
+        r.why = no_doorway;
+        return;
+      }
+      waiting_result found;
+      if (bound)
+        found = order.longest_wait(r.name == "bounded-waiting", marks == doorways::marked);
+      else
+        static_cast<fairness_result&>(found) = order.out_of_order(r.name);
+      if (found.found) return out_of_order_at(r, *found.found);
+      if (r.name != "bounded-overtaking" && marks == doorways::marked)
+        for (int p = 0; p < N_; ++p)
+          if (const auto waits = order.stays_in_doorway(p)) {
+            r.why = waits_in_doorway(p, waits->blocked, reduced_.local(states_[waits->at], p).label);
+            return;
+          }
+      if (bound && found.complete) r.figures.emplace_back("b", found.b);
+      if (found.b >= waiting_bound_max) {
+        r.why = "larger bounds are not counted";
+        return;
+      }
+    }
+    if (watch_.why().empty())
+      r.is = verdict::holds;
+    else
+      r.why = watch_.why();
+  }
+
+  void out_of_order_at(property_result& r, const unfair_run& run) {
+    violated(r, run.from, out_of_order(r.name, run), r.name == "k-fcfs");
+    if (r.counterexample)
+      r.counterexample->schedule.insert(r.counterexample->schedule.end(), run.steps.begin(), run.steps.end());
+  }
+
   /// A schedule that leads to a state that is reduced to s.
   std::vector<int> way_to(state s) const {
     std::vector<int> schedule;
@@ -302,12 +374,13 @@ class shifted_search {
     return schedule;
   }
 
-  void violated(property_result& r, state s, const std::string& what, bool finite) {
+  void violated(property_result& r, state s, const std::string& what, bool finite, int victim = -1) {
     r.is = verdict::violated;
     trace t;
     t.of = request_.of;
     t.property = r.name;
     t.what = what;
+    t.victim = victim;
     t.schedule = way_to(s);
     if (finite) {
       r.counterexample = std::move(t);
@@ -396,6 +469,13 @@ class shifted_search {
 };
 
 }  // namespace
+
+bool can_be_shifted(std::string_view property) {
+  constexpr std::string_view all[] = {"k-exclusion",      "deadlock-free",   "starvation-free",
+                                      "bounded-exit",     "k-fcfs",          "fife",
+                                      "enabled-in-order", "bounded-waiting", "bounded-overtaking"};
+  return std::find(std::begin(all), std::end(all), property) != std::end(all);
+}
 
 check_result check_shifted(std::unique_ptr<model> m, const shifted_request& request) {
   return shifted_search(std::move(m), request).run();

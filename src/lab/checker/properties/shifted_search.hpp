@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Decides progress of algorithms whose tickets grow for ever, without a limit on passages.
+/// Decides progress, and the order of entering, of algorithms whose tickets grow for ever, without a limit on passages.
 ///
 /// Only the order of tickets matters to such algorithms, and which are neighbours: they compare tickets and take one
 /// more than the largest they have read. So a state is reduced: of the tickets in it, in variables and in what
@@ -38,9 +38,12 @@ struct ticket_rule {
   std::vector<std::string_view> rounds{};  ///< variables that count how often all entries were used
 };
 
+/// Properties of which states say everything whose tickets are reduced.
+bool can_be_shifted(std::string_view property);
+
 struct shifted_request {
   program_name of;
-  std::vector<std::string> properties;  ///< of k-exclusion, deadlock-free, starvation-free
+  std::vector<std::string> properties;  ///< those of which can_be_shifted() holds
   int crashes = 0;
   ticket_rule rule;
   run_limits limits;

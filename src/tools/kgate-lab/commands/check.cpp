@@ -109,7 +109,7 @@ int passages_of(const command_options& a, plan& p) {
   p.notes.push_back(fmt::format(
       "the variables of {} are unbounded: one passage of each process was explored; --passages M explores more{}",
       p.of.algorithm.id(),
-      lab::ticket_rule_of(p.of.algorithm.id(), p.of.N, p.of.k) ? ", --passages unlimited decides progress" : ""));
+      lab::ticket_rule_of(p.of.algorithm.id(), p.of.N, p.of.k) ? ", --passages unlimited decides without limit" : ""));
   return 1;
 }
 
@@ -183,11 +183,6 @@ void add_invariant(const command_options& a, plan& p, const lab::program& progra
     p.request.properties.emplace_back("invariant");
 }
 
-/// What the search decides that reduces tickets.
-bool by_shifting(std::string_view property) {
-  return property == "k-exclusion" || property == "deadlock-free" || property == "starvation-free";
-}
-
 /// The rule by which tickets are reduced, if nothing is asked for that only the other search can do.
 std::optional<lab::ticket_rule> shifting_rule(const command_options& a, plan& p) {
   const lab::check_request& r = p.request;
@@ -196,12 +191,14 @@ std::optional<lab::ticket_rule> shifting_rule(const command_options& a, plan& p)
       a.graph || a.forget_nothing)
     return std::nullopt;
   if (a.properties.empty() && a.formulas.empty()) {
-    p.request.properties.erase(std::remove_if(p.request.properties.begin(), p.request.properties.end(),
-                                              [](const std::string& one) { return !by_shifting(one); }),
-                               p.request.properties.end());
-    p.notes.emplace_back("without a limit on passages the order of entering is not checked");
+    std::vector<std::string> left_out;
+    for (const std::string& one : r.properties)
+      if (!lab::can_be_shifted(one)) left_out.push_back(one);
+    if (!left_out.empty())
+      p.notes.push_back(fmt::format("without a limit on passages {} cannot be decided", fmt::join(left_out, ", ")));
+    std::erase_if(p.request.properties, [](const std::string& one) { return !lab::can_be_shifted(one); });
   }
-  const bool all = std::all_of(r.properties.begin(), r.properties.end(), by_shifting);
+  const bool all = std::all_of(r.properties.begin(), r.properties.end(), lab::can_be_shifted);
   return all && !r.properties.empty() ? rule : std::nullopt;
 }
 
@@ -225,6 +222,24 @@ lab::check_result carry_out_shifted(const lab::ticket_rule& rule, plan& p) {
   }
 }
 
+/// A violation of these says that somebody is enabled: in all runs of so many passages, if they were limited, while in
+/// longer ones it may be kept out. It is judged once more without limit.
+void confirm_without_limit(const plan& p, lab::check_result& r) {
+  if (p.request.of.passages == 0 || p.request.of.safe_registers) return;
+  for (lab::property_result& one : r.properties) {
+    const bool says_enabled = one.name == "enabled-in-order" || one.name == "fifo-enabling" || one.name == "l-full" ||
+                              one.name == "l-queuelike";
+    if (!says_enabled || !one.counterexample) continue;
+    lab::trace longer = *one.counterexample;
+    longer.of.passages = 0;
+    const watched_program unlimited(p.of, longer.of, p.request.limits.seconds_max);
+    if (lab::validate(longer, *unlimited).empty()) continue;
+    one.is = lab::verdict::undecided;
+    one.why = "a run breaks it if nobody makes more passages than were explored, and not without that limit";
+    one.counterexample.reset();
+  }
+}
+
 lab::check_result carry_out(lab::program& program, plan& p) {
   const lab::memory_limit limit(p.request.limits.memory_max);
   progress_line line;
@@ -233,7 +248,9 @@ lab::check_result carry_out(lab::program& program, plan& p) {
   try {
     for (const std::string& name : p.request.properties)  // before minutes of exploring
       if (const auto written = lab::parse_formula_property(name)) lab::temporal_formula(written->formula, program);
-    return lab::check(program, p.request);
+    lab::check_result r = lab::check(program, p.request);
+    confirm_without_limit(p, r);
+    return r;
   } catch (const std::bad_alloc&) {
     return lab::nothing_decided(p.request, "memory limit reached");
   } catch (const std::length_error& e) {
@@ -261,13 +278,9 @@ std::string heading(const lab::check_request& r) {
 
 std::string verdict_text(const lab::property_result& r) {
   const lab::verdict v = r.within_passages > 0 ? lab::verdict::undecided : r.is;
-  const std::string word =
-      r.within_passages > 0
-          ? fmt::format("holds within {}", count_text(static_cast<unsigned>(r.within_passages), "passage", "passages"))
-          : fmt::format("{:<9}", lab::to_string(v));
-  return coloured(word, v == lab::verdict::holds      ? colour::green
-                        : v == lab::verdict::violated ? colour::red
-                                                      : colour::yellow);
+  return coloured(fmt::format("{:<9}", verdict_words(r)), v == lab::verdict::holds      ? colour::green
+                                                          : v == lab::verdict::violated ? colour::red
+                                                                                        : colour::yellow);
 }
 
 std::string verdicts(const plan& p, const lab::check_result& r) {
@@ -505,7 +518,7 @@ command add_check(CLI::App& tool) {
   o->add_flag("--promised", it->promised, "Judge what the algorithm promises, and nothing else");
   one("--passages", it->passages, "M",
       "Passages of each process, or 'unlimited', which is the\ndefault where the variables are bounded; else 1. With\n"
-      "tickets that are only compared, 'unlimited' decides\nprogress");
+      "tickets that are only compared, 'unlimited' decides\nprogress and order");
   one("--memory", it->memory, "sc|safe",
       "Atomic registers, or safe ones: a read during a write\nreturns any value; default what the algorithm is for");
   one("--forall", it->order, "any|ascending",

@@ -140,7 +140,8 @@ exit_code one(const command_options& a) {
     text += fmt::format(", {} each", count_text(static_cast<unsigned>(m.passages), "passage", "passages"));
   text += fmt::format(
       "\n  worst  {}  {}\n", worst_text(m),
-      m.exhaustive ? fmt::format("over all schedules ({} with cache contents)", count_text(m.states, "state", "states"))
+      m.exhaustive ? fmt::format("over all schedules{} ({} with cache contents)",
+                                 m.passages > 0 ? " of so many passages" : "", count_text(m.states, "state", "states"))
                    : "the worst found by schedules: a lower estimate");
   if (!m.labels.empty())
     text += fmt::format("  at     {}\n", wrapped(fmt::format("{}", fmt::join(m.labels, " ")), 9, 79));

@@ -17,7 +17,7 @@ namespace {
 
 using cells = std::vector<std::string>;
 
-std::vector<cells> rows_of(const std::vector<lab::check_result>& results) {
+std::vector<cells> rows_of(const std::vector<lab::check_result>& results, table_format format) {
   cells head{"algorithm", "N", "k", "passages", "crashes", "states", "transitions"};
   const std::size_t fixed = head.size();
   for (const lab::check_result& r : results)
@@ -36,7 +36,7 @@ std::vector<cells> rows_of(const std::vector<lab::check_result>& results) {
     row.resize(head.size());
     for (const lab::property_result& one : r.properties)
       row[static_cast<std::size_t>(std::find(head.begin(), head.end(), one.name) - head.begin())] =
-          lab::verdict_id(one);
+          format == table_format::csv ? std::string(lab::verdict_id(one)) : verdict_words(one);
     all.push_back(std::move(row));
   }
   return all;
@@ -88,8 +88,13 @@ std::string joined(const cells& row, const char* between, Cell&& cell) {
 
 }  // namespace
 
+std::string verdict_words(const lab::property_result& r) {
+  if (r.within_passages == 0) return lab::to_string(r.is);
+  return fmt::format("holds within {}", count_text(static_cast<unsigned>(r.within_passages), "passage", "passages"));
+}
+
 std::string verdict_table(const std::vector<lab::check_result>& results, table_format format, std::uint64_t seed) {
-  std::vector<cells> rows = rows_of(results);
+  std::vector<cells> rows = rows_of(results, format);
   const std::string by = fmt::format("by {}\n", provenance_text(results.at(0).request.limits, seed));
   std::string text;
   switch (format) {
