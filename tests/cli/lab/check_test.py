@@ -218,6 +218,11 @@ class TraceFile(LabTest):
         result = self.lab_json(VIOLATED, "check", "am97-chain-cc", "-N", "3", "-k", "2", "--property", "local-waiting")
         self.assertFalse(result["properties"][0]["promised"])
 
+    def test_polling_is_shown_where_it_goes_on(self):
+        """In the first state in which a process of choi11-wrapping looks at A what it waits for has come already."""
+        result = self.lab_json(VIOLATED, "check", "choi11-wrapping", "-N", "2", "-k", "1", "--property", "local-waiting")
+        self.lab(VIOLATED, *shlex.split(result["properties"][0]["replay"])[1:])
+
     def test_tickets_need_no_limit_on_passages(self):
         limited = self.lab_json(UNDECIDED, "check", "danek10-kfcfs", "-N", "2", "-k", "1", "--property", "starvation-free")
         self.assertEqual(limited["verdict"], "holds-within-passages")

@@ -4,8 +4,26 @@
 #include "lab/checker/claims/formula.hpp"
 #include "lab/checker/graph/local_analysis.hpp"
 #include "lab/checker/properties/checking.hpp"
+#include "lab/checker/trace/able.hpp"
 
 namespace kgate::lab {
+
+namespace {
+
+/// Of how many states a search asks whether a process polls there, and how far it looks each time.
+constexpr int polls_asked_max = 1000;
+constexpr std::size_t positions_max = 1000;
+
+walker::position position_of(const program& of, const layout& pack, const std::uint64_t* words) {
+  walker::position at;
+  for (int v = 0; v < of.variables(); ++v)
+    at.values.push_back(static_cast<code>(pack.variable[static_cast<std::size_t>(v)].get(words)));
+  for (int p = 0; p < of.N(); ++p)
+    at.locals.push_back(static_cast<local_id>(pack.local[static_cast<std::size_t>(p)].get(words)));
+  return at;
+}
+
+}  // namespace
 
 void checking::exclusion(property_result& r) { by_state(r, explored_.exclusion, too_many_inside(program_.k())); }
 
@@ -25,20 +43,29 @@ void checking::invariant(property_result& r) {
 state_id checking::state_at(int process, local_id local) {
   const layout& pack = explored_.table->packing();
   const local_state& here = program_.local(process, local);
+  state_id first = no_state;
+  int asked = 0;
   for (const id_range& r : explored_.used())
     for (state_id s = r.begin; s < r.end; ++s) {
       const std::uint64_t* words = explored_.store->record(s);
       if (pack.local[static_cast<std::size_t>(process)].get(words) != local) continue;
-      if (here.op != operation::await) return s;
+      if (here.op != operation::await) {  // best one in which what it polls has not come yet
+        if (first == no_state) first = s;
+        if (asked++ == polls_asked_max) return first;
+        if (position_in_run(program_, position_of(program_, pack, words)).shown_to_come_back(process, positions_max))
+          return s;
+        continue;
+      }
       const auto value = static_cast<code>(pack.variable[static_cast<std::size_t>(here.variable)].get(words));
       if (program_.step(process, local, value).blocked) return s;
     }
-  return no_state;
+  return first;
 }
 
 void checking::local_waiting(property_result& r) {
   if (!explored_.complete) return undecided(r, explored_.why);
   r.is = verdict::holds;
+  std::string not_shown;
   for (int p = 0; p < program_.N(); ++p)
     for (const region where : {region::entry, region::exit}) {
       const std::vector<bool> waits = recurrent_locals(program_, p, where);
@@ -50,12 +77,18 @@ void checking::local_waiting(property_result& r) {
         if (s == no_state) continue;  // it never waits there
         lasso run;
         run.victim = p;
-        return violated(r, s,
-                        fmt::format("process {} waits at {}, at label {}, which is not at home with it", p,
-                                    program_.variable(v).name, program_.local(p, local).label),
-                        run);
+        violated(r, s,
+                 fmt::format("process {} waits at {}, at label {}, which is not at home with it", p,
+                             program_.variable(v).name, program_.local(p, local).label),
+                 run);
+        if (validate(*r.counterexample, program_).empty()) return;
+        r.is = verdict::holds;
+        r.counterexample.reset();
+        not_shown = fmt::format("no run was found on which process {} comes back to label {}", p,
+                                program_.local(p, local).label);
       }
     }
+  if (!not_shown.empty()) undecided(r, not_shown);
 }
 
 }  // namespace kgate::lab
