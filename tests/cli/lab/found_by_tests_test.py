@@ -39,11 +39,12 @@ def compiled(target, overlay):
     """The test program of a target, its sources compiled with the headers of `overlay` before all others; none if that fails."""
     objects = {}
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
-        if f"/{target}.dir/" not in entry["output"]:
-            continue
         words = shlex.split(entry["command"])
-        objects[entry["output"]] = str(overlay / (str(len(objects)) + ".o"))
-        words[words.index("-o") + 1] = objects[entry["output"]]
+        output = words.index("-o") + 1
+        if f"/{target}.dir/" not in words[output]:
+            continue
+        objects[words[output]] = str(overlay / (str(len(objects)) + ".o"))
+        words[output] = objects[words[output]]
         first = next(i for i, word in enumerate(words) if word.startswith("-"))
         words[first:first] = [f"-I{overlay}/include"]
         if subprocess.run(words, cwd=entry["directory"], capture_output=True, check=False).returncode != 0:
