@@ -10,8 +10,8 @@ namespace kgate::lab {
 
 namespace {
 
-/// Of how many states a search asks whether a process polls there, and how far it looks each time.
-constexpr int polls_asked_max = 1000;
+/// In how many states it is tried whether a process polls there, and how far each time.
+constexpr int polls_tried_max = 1000;
 constexpr std::size_t positions_max = 1000;
 
 walker::position position_of(const program& of, const layout& pack, const std::uint64_t* words) {
@@ -44,14 +44,14 @@ state_id checking::state_at(int process, local_id local) {
   const layout& pack = explored_.table->packing();
   const local_state& here = program_.local(process, local);
   state_id first = no_state;
-  int asked = 0;
+  int tried = 0;
   for (const id_range& r : explored_.used())
     for (state_id s = r.begin; s < r.end; ++s) {
       const std::uint64_t* words = explored_.store->record(s);
       if (pack.local[static_cast<std::size_t>(process)].get(words) != local) continue;
       if (here.op != operation::await) {  // best one in which what it polls has not come yet
         if (first == no_state) first = s;
-        if (asked++ == polls_asked_max) return first;
+        if (tried++ == polls_tried_max) return first;
         if (position_in_run(program_, position_of(program_, pack, words)).shown_to_come_back(process, positions_max))
           return s;
         continue;
