@@ -88,6 +88,7 @@ class host {
   };
   using slot_set = slot_numbers;
   using token = std::uint64_t;
+  struct gate_id {};  ///< there is one gate
   struct holding {
     int request = -1;
     token fence = 0;
@@ -96,7 +97,7 @@ class host {
 
   host(world& w, int number)
       : world_(w), number_(number), fiber_([this](fiber&) {
-          lessor<host>(*this, {world_.what.k, 0}).serve();
+          lessor<host>(*this, {}, {world_.what.k, 0}).serve();
         }) {
     mine.at.assign(static_cast<std::size_t>(w.what.k), local_slot{local_slot::kept, {}, {}});
   }
@@ -120,7 +121,7 @@ class host {
   template <class... T>
   void live(int, const T&...) {}
 
-  answered<waiter> enqueue() {
+  answered<waiter> enqueue(gate_id) {
     write();
     const waiter me{number_, world_.next_sequence++};
     world_.queue[me.sequence] = {this, {}};
@@ -128,28 +129,28 @@ class host {
     world_.fire(world_.queue_watchers);
     return {answer::ok, me};
   }
-  answered<std::vector<waiter>> queue() {
+  answered<std::vector<waiter>> queue(gate_id) {
     fired_ = false;
     list();
     std::vector<waiter> out;
     for (const auto& [sequence, who] : world_.queue) out.push_back({who.first->number_, sequence});
     return {answer::ok, std::move(out)};
   }
-  answered<bool> anybody_waits() {
+  answered<bool> anybody_waits(gate_id) {
     fired_ = false;
     list();
     world_.queue_watchers.insert(this);
     return {answer::ok, std::any_of(world_.queue.begin(), world_.queue.end(),
                                     [this](const auto& one) { return one.second.first != this; })};
   }
-  answered<bool> watch_waiter(const waiter& w) {
+  answered<bool> watch_waiter(gate_id, const waiter& w) {
     read();
     const auto there = world_.queue.find(w.sequence);
     if (there == world_.queue.end()) return {answer::no_node, false};
     there->second.second.insert(this);
     return {answer::ok, true};
   }
-  answered<slot_set> slots(bool watched) {
+  answered<slot_set> slots(gate_id, bool watched) {
     if (watched) fired_ = false;
     read();
     if (watched) world_.slot_watchers.insert(this);
@@ -159,11 +160,11 @@ class host {
     world_.seen.names += static_cast<double>(out.numbers.size());
     return {answer::ok, out};
   }
-  answered<gate_size> size() {
+  answered<gate_size> size(gate_id) {
     read();
     return {answer::ok, {world_.what.k, 0}};
   }
-  answered<token> grant(const waiter& me, const slot_set& chosen, std::int32_t) {
+  answered<token> grant(gate_id, const waiter& me, const slot_set& chosen, std::int32_t) {
     write();
     for (const int slot : chosen.numbers)
       if (world_.holder[static_cast<std::size_t>(slot)] >= 0) return {answer::exists, 0};
@@ -183,9 +184,9 @@ class host {
     longest_wait = std::max(longest_wait, world_.now - queued_at_);
     return {answer::ok, world_.next_fence};
   }
-  answered<bool> remove_waiter(const waiter&) { return {answer::ok, true}; }
-  answered<holding> holder(const slot_set&) { return {answer::no_node, {}}; }
-  answered<bool> free(const slot_set& chosen) {
+  answered<bool> remove_waiter(gate_id, const waiter&) { return {answer::ok, true}; }
+  answered<holding> holder(gate_id, const slot_set&) { return {answer::no_node, {}}; }
+  answered<bool> free(gate_id, const slot_set& chosen) {
     write();
     for (const int slot : chosen.numbers) world_.holder[static_cast<std::size_t>(slot)] = -1;
     world_.fire(world_.slot_watchers);

@@ -14,28 +14,19 @@ namespace kgate {
 
 namespace detail::cluster {
 
-/// A gate, as it was read last.
-struct known_gate {
-  gate_size size;
-  std::uint64_t made = 0;  ///< the number of the transaction that created it
-};
-
 /// A request that was granted, with all that its release needs.
 class held_permit {
  public:
   held_permit(std::shared_ptr<session> s, const std::string& gate, const participant_data& who, request_limit limit,
-              known_gate known)
-      : session_(std::move(s)), client_(*session_, gate, who, std::move(limit)), recipe_(client_, known.size) {
-    client_.expect_gate(known.made);
-  }
+              const known_gate& known)
+      : session_(std::move(s)),
+        client_(*session_, gate, who, std::move(limit)),
+        recipe_(client_, known.id, known.size) {}
 
-  /// done: it is inside. After an exception nothing is left in the queue, as far as that can be done; nor is it in that
-  /// of a gate which has come in place of the one that is known.
+  /// done: it is inside. After an exception nothing is left in the queue, as far as that can be done.
   outcome acquire(int weight) {
     try {
-      const outcome how = recipe_.acquire(weight);
-      if (how == outcome::removed) leave_queue();
-      return how;
+      return recipe_.acquire(weight);
     } catch (const gate_error&) {
       leave_queue();
       throw;
@@ -61,7 +52,7 @@ class held_permit {
   void leave_queue() noexcept {
     if (recipe_.at().me.request.empty()) return;
     try {
-      client_.remove_waiter(recipe_.at().me);
+      client_.remove_waiter(recipe_.gate(), recipe_.at().me);
     } catch (const std::exception&) {
       return;  // what is reported is the first failure
     }
@@ -101,13 +92,12 @@ struct cluster_gate::shared {
   gate_size known_size() { return known().size; }
   void learn(known_gate seen) {
     const std::scoped_lock lock(mutex);
-    gate = seen;
+    gate = std::move(seen);
     gate.size.room = std::max(gate.size.room, 0);
   }
   /// Reads it. Throws gate_error.
   known_gate read_again(session& s) {
-    known_gate seen;
-    seen.size = read_size(s, path, &seen.made);
+    known_gate seen = read_gate(s, path);
     learn(seen);
     return seen;
   }
@@ -126,7 +116,7 @@ std::unique_ptr<held_permit> cluster_gate::shared::enter(int weight, request_lim
   const known_gate before = known();
   auto held = std::make_unique<held_permit>(s, path, describe_self(options.command, weight), limit, before);
   const outcome how = held->acquire(weight);
-  learn({held->size(), before.made});
+  learn({before.id, held->size()});
   switch (how) {
     case outcome::done:
       return held;
@@ -146,8 +136,8 @@ std::unique_ptr<held_permit> cluster_gate::shared::enter(int weight, request_lim
     if (missing.code() != gate_errc::not_found) throw;
     throw gate_error({gate_errc::removed, called + " was removed"});
   }
-  if (now.made != before.made && !held->was_there()) return enter(weight, std::move(limit));  // another one by now
-  if (now.made != before.made) throw gate_error({gate_errc::removed, called + " was removed"});
+  if (now.id != before.id && !held->was_there()) return enter(weight, std::move(limit));  // another one by now
+  if (now.id != before.id) throw gate_error({gate_errc::removed, called + " was removed"});
   if (!held->was_there()) throw_without_queue(path);
   throw gate_error({gate_errc::cancelled, "somebody took the waiter out of the queue of " + called});
 }
@@ -163,9 +153,7 @@ cluster_gate::cluster_gate(std::string_view address, std::string_view name, int 
   shared_->secret = find_secret(options.authentication);
   if (options.session_timeout.count() > 0) shared_->where.session = options.session_timeout;
   shared_->options = std::move(options);
-  known_gate there;
-  there.size = open_gate(*shared_->usable(), shared_->where.root, shared_->name, slots, &there.made);
-  shared_->learn(there);
+  shared_->learn(open_gate(*shared_->usable(), shared_->where.root, shared_->name, slots));
 }
 cluster_gate::cluster_gate(cluster_gate&&) noexcept = default;
 cluster_gate& cluster_gate::operator=(cluster_gate&&) noexcept = default;

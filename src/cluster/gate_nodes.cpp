@@ -24,19 +24,16 @@ auto answer_to(session& s, Request&& request) {
   throw gate_error({gate_errc::not_found, "there is no gate at " + gate});
 }
 
-/// The gate's node is there, or not; what is below it was not.
-[[noreturn]] void throw_incomplete(session& s, const std::string& gate) {
-  if (answer_to(s, [&] { return s.get(gate); }).is == answer::no_node) throw_missing(gate);
-  throw_without_queue(gate);
-}
-
-gate_reading read_gate(session& s, const std::string& gate, std::int32_t* version, std::uint64_t* made = nullptr) {
-  const auto read = answer_to(s, [&] { return s.get(gate); });
+/// The gate's own node and what it says.
+struct gate_node {
+  node there;
+  gate_reading says;
+};
+gate_node read_node(session& s, const std::string& gate) {
+  auto read = answer_to(s, [&] { return s.get(gate); });
   if (read.is == answer::no_node) throw_missing(gate);
-  if (made != nullptr) *made = read.value.czxid;
-  size_of(read.value, gate);
-  if (version != nullptr) *version = read.value.version;
-  return read_gate_data(read.value.data);
+  gate_reading says = reading_of(read.value, gate);
+  return {std::move(read.value), std::move(says)};
 }
 
 void create_parents(session& s, const std::string& root) {
@@ -64,11 +61,17 @@ cluster_participant describe(const node& there) {
   return out;
 }
 
-std::vector<waiter_name> waiters_in_order(session& s, const std::string& gate) {
-  const std::string path = gate + "/q";
+/// A node of that gate is not there: because the gate has been removed, or though it is there.
+[[noreturn]] void throw_incomplete(session& s, const std::string& gate, const std::string& id) {
+  if (read_node(s, gate).says.id != id) throw_missing(gate);
+  throw_without_queue(gate);
+}
+
+std::vector<waiter_name> waiters_in_order(session& s, const std::string& gate, const std::string& id) {
+  const std::string path = queue_of(gate, id);
   const auto names = answer_to(s, [&] { return s.children(path); });
-  if (names.is != answer::ok) throw_incomplete(s, gate);
-  std::vector<waiter_name> out = waiters_of(names.value, path);
+  if (names.is != answer::ok) throw_incomplete(s, gate, id);
+  std::vector<waiter_name> out = waiters_among(names.value, path);
   if (out.empty()) return out;
   // Any of them is a point of reference: the distances between waiters are far below half of all numbers.
   const std::int32_t from = out.front().sequence;
@@ -78,11 +81,11 @@ std::vector<waiter_name> waiters_in_order(session& s, const std::string& gate) {
   return out;
 }
 
-std::vector<int> slots_held(session& s, const std::string& gate) {
-  const std::string path = gate + "/s";
+std::vector<int> slots_held(session& s, const std::string& gate, const std::string& id) {
+  const std::string path = slots_of(gate, id);
   const auto names = answer_to(s, [&] { return s.children(path); });
-  if (names.is != answer::ok) throw_incomplete(s, gate);
-  std::vector<int> out = slots_of(names.value, path).numbers;
+  if (names.is != answer::ok) throw_incomplete(s, gate, id);
+  std::vector<int> out = slots_among(names.value, path).numbers;
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -101,36 +104,35 @@ std::unique_ptr<session> open_session(const address& where, std::chrono::millise
   return std::make_unique<session>(where, find_secret(""), connect_timeout);
 }
 
-gate_size open_gate(session& s, const std::string& root, const std::string& name, int slots, std::uint64_t* made) {
+known_gate open_gate(session& s, const std::string& root, const std::string& name, int slots) {
   const std::string gate = root + "/" + name;
   for (;;) {
     const auto read = answer_to(s, [&] { return s.get(gate); });
     if (read.is == answer::ok) {
-      const gate_size there = size_of(read.value, gate);
-      if (made != nullptr) *made = read.value.czxid;
-      const int created_with = read_gate_data(read.value.data).created_with;
-      if (slots != 0 && slots != there.slots && slots != created_with)
+      const gate_reading there = reading_of(read.value, gate);
+      if (slots != 0 && slots != there.slots && slots != there.created_with)
         throw gate_error({gate_errc::wrong_slots, "gate '" + name + "' has " + std::to_string(there.slots) +
                                                       " slots, not " + std::to_string(slots) +
                                                       "; leave the number out, or resize the gate"});
-      return there;
+      return {there.id, size_of(read.value, there)};
     }
     if (slots == 0)
       throw gate_error(
           {gate_errc::not_found, "there is no gate '" + name + "' at " + root + "; a number of slots would create it"});
     create_parents(s, root);
     answer_to(s, [&] {
-      return s.transact({{write::kind::create, gate, gate_data({slots, slots, false, {}})},
-                         {write::kind::create, gate + "/q"},
-                         {write::kind::create, gate + "/s"}});
+      // Another id for each attempt: one whose answer was lost may have made a gate that is removed by now.
+      const std::string id = make_gate_id(s.id(), s.next_request());
+      return s.transact({{write::kind::create, gate, gate_data({id, slots, slots, false, {}})},
+                         {write::kind::create, queue_of(gate, id)},
+                         {write::kind::create, slots_of(gate, id)}});
     });
   }
 }
 
-gate_size read_size(session& s, const std::string& gate, std::uint64_t* made) {
-  std::int32_t version = 0;
-  const gate_reading there = read_gate(s, gate, &version, made);
-  return {there.slots, version, there.paused ? 1 : 0};
+known_gate read_gate(session& s, const std::string& gate) {
+  const gate_node read = read_node(s, gate);
+  return {read.says.id, size_of(read.there, read.says)};
 }
 
 namespace {
@@ -139,10 +141,11 @@ namespace {
 template <class F>
 void change_gate(session& s, const std::string& gate, F&& change) {
   for (;;) {
-    std::int32_t version = 0;
-    gate_reading next = read_gate(s, gate, &version);
+    auto [there, next] = read_node(s, gate);
     if (!change(next)) return;
-    const auto set = s.transact({{write::kind::set, gate, gate_data(next), version}});
+    // The version alone could be that of a gate that was made since.
+    const auto set = s.transact(
+        {{write::kind::check, slots_of(gate, next.id)}, {write::kind::set, gate, gate_data(next), there.version}});
     if (set.is == answer::ok) return;
     if (set.is == answer::expired || (set.is == answer::unknown && !s.await_connected())) throw_lost(s);
     if (set.is == answer::unknown) answer_to(s, [&] { return s.sync(gate); });
@@ -163,12 +166,12 @@ void pause_gate(session& s, const std::string& gate, bool paused) {
 
 cluster_status read_status(session& s, const std::string& gate) {
   cluster_status out;
-  const gate_size size = read_size(s, gate);
-  out.slots = size.slots;
-  out.paused = size.paused != 0;
-  const std::vector<int> held = slots_held(s, gate);
+  const gate_reading read = read_node(s, gate).says;
+  out.slots = read.slots;
+  out.paused = read.paused;
+  const std::vector<int> held = slots_held(s, gate, read.id);
   for (const int slot : held) {
-    const auto there = answer_to(s, [&] { return s.get(gate + "/s/" + std::to_string(slot)); });
+    const auto there = answer_to(s, [&] { return s.get(slots_of(gate, read.id) + "/" + std::to_string(slot)); });
     if (there.is != answer::ok) continue;
     const auto same = std::find_if(out.holders.begin(), out.holders.end(), [&](const cluster_participant& one) {
       return one.token == there.value.czxid && one.session == there.value.owner;
@@ -184,8 +187,8 @@ cluster_status read_status(session& s, const std::string& gate) {
   const int spare = out.slots - static_cast<int>(held.size());
   out.free = std::max(spare, 0);
   out.over = std::max(-spare, 0);
-  for (const waiter_name& one : waiters_in_order(s, gate)) {
-    const auto there = answer_to(s, [&] { return s.get(gate + "/q/" + one.node()); });
+  for (const waiter_name& one : waiters_in_order(s, gate, read.id)) {
+    const auto there = answer_to(s, [&] { return s.get(queue_of(gate, read.id) + "/" + one.node()); });
     if (there.is != answer::ok) continue;
     out.waiters.push_back(describe(there.value));
     out.waiters.back().request = one.request;
@@ -195,30 +198,32 @@ cluster_status read_status(session& s, const std::string& gate) {
 }
 
 bool cancel_waiter(session& s, const std::string& gate, std::string_view request) {
-  for (const waiter_name& one : waiters_in_order(s, gate))
+  const std::string id = read_node(s, gate).says.id;
+  for (const waiter_name& one : waiters_in_order(s, gate, id))
     if (one.request == request)
       return answer_to(s, [&] {
-               return s.transact({{write::kind::remove, gate + "/q/" + one.node()}});
+               return s.transact({{write::kind::remove, queue_of(gate, id) + "/" + one.node()}});
              }).is == answer::ok;
   return false;
 }
 
 bool remove_gate(session& s, const std::string& gate, bool forced) {
+  const std::string id = read_node(s, gate).says.id;
+  const std::string q = queue_of(gate, id), held = slots_of(gate, id);
   for (;;) {
-    read_gate(s, gate, nullptr);
-    const std::vector<waiter_name> waiters = waiters_in_order(s, gate);
-    const std::vector<int> slots = slots_held(s, gate);
+    const std::vector<waiter_name> waiters = waiters_in_order(s, gate, id);
+    const std::vector<int> slots = slots_held(s, gate, id);
     if (!forced && !(waiters.empty() && slots.empty())) return false;
     std::vector<write> all;
-    for (const waiter_name& one : waiters) all.push_back({write::kind::remove, gate + "/q/" + one.node()});
-    for (const int slot : slots) all.push_back({write::kind::remove, gate + "/s/" + std::to_string(slot)});
-    for (const std::string& path : {gate + "/q", gate + "/s", gate}) all.push_back({write::kind::remove, path});
+    for (const waiter_name& one : waiters) all.push_back({write::kind::remove, q + "/" + one.node()});
+    for (const int slot : slots) all.push_back({write::kind::remove, held + "/" + std::to_string(slot)});
+    for (const std::string& path : {q, held, gate}) all.push_back({write::kind::remove, path});
     const auto done = s.transact(all);
     if (done.is == answer::ok) return true;
     if (done.is == answer::expired || (done.is == answer::unknown && !s.await_connected())) throw_lost(s);
     if (done.is != answer::unknown) continue;
     answer_to(s, [&] { return s.sync(gate); });
-    if (answer_to(s, [&] { return s.get(gate); }).is == answer::no_node) return true;
+    if (answer_to(s, [&] { return s.get(held); }).is == answer::no_node) return true;
   }
 }
 

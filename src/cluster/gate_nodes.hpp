@@ -15,12 +15,17 @@ namespace kgate::detail::cluster {
 /// A session with the secret that the environment has, if any. Throws gate_error.
 std::unique_ptr<session> open_session(const address& where, std::chrono::milliseconds connect_timeout);
 
-/// The gate's size; it is created with `slots` if there is none and they are not 0. Throws gate_error: not_found,
-/// wrong_slots, not_a_gate, no_permission. `made`: the number of the transaction that created it.
-gate_size open_gate(session& s, const std::string& root, const std::string& name, int slots,
-                    std::uint64_t* made = nullptr);
+/// A gate, as it was read last.
+struct known_gate {
+  std::string id;
+  gate_size size;
+};
 
-gate_size read_size(session& s, const std::string& gate, std::uint64_t* made = nullptr);
+/// It is created with `slots` if there is none and they are not 0. Throws gate_error: not_found, wrong_slots,
+/// not_a_gate, no_permission.
+known_gate open_gate(session& s, const std::string& root, const std::string& name, int slots);
+
+known_gate read_gate(session& s, const std::string& gate);
 void resize_gate(session& s, const std::string& gate, int slots);
 void pause_gate(session& s, const std::string& gate, bool paused);
 cluster_status read_status(session& s, const std::string& gate);

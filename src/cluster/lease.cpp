@@ -53,8 +53,7 @@ struct host_lease::state {
   lease_host::settings how;
   lease_location location;
   std::shared_ptr<session> first;
-  gate_size size;
-  std::uint64_t made = 0;
+  known_gate there;
   std::unique_ptr<lease_file> file;
   std::optional<gate> local;
   std::unique_ptr<lease_host> host;
@@ -72,11 +71,11 @@ host_lease::host_lease(std::string_view address, std::string_view name, int slot
   if (!s.file->become_lessor())
     throw gate_error({gate_errc::in_use, "this host has a lease of gate '" + std::string(name) + "' already"});
   s.first = std::make_shared<session>(s.how.where, s.how.secret, s.how.options.cluster.connect_timeout);
-  s.size = open_gate(*s.first, s.how.where.root, s.how.name, slots, &s.made);
+  s.there = open_gate(*s.first, s.how.where.root, s.how.name, slots);
   const participant_data who = describe_self(s.how.options.cluster.command, 1);
-  s.local.emplace(open_local(s.location, s.size.slots, who.command));
+  s.local.emplace(open_local(s.location, s.there.size.slots, who.command));
   s.file->words().closed.store(0);
-  s.file->words().slots.store(static_cast<std::uint32_t>(s.size.slots));
+  s.file->words().slots.store(static_cast<std::uint32_t>(s.there.size.slots));
   s.host = std::make_unique<lease_host>(std::move(s.first), who, s.how, *s.file, *s.local);
 }
 
@@ -88,8 +87,7 @@ void host_lease::serve(std::stop_token stop) {
   state& s = *state_;
   s.host->end_when_idle(stop);
   const std::stop_callback wakes(stop, [&] { s.host->wake(); });
-  s.host->expect_gate(s.made);
-  lessor<lease_host>(*s.host, s.size).serve();
+  lessor<lease_host>(*s.host, s.there.id, s.there.size).serve();
   s.host->turn_away();
 }
 

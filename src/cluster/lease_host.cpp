@@ -136,25 +136,26 @@ void lease_host::next_request() {
   request_client::next_request();
 }
 
-answered<bool> lease_host::anybody_waits() {
+answered<bool> lease_host::anybody_waits(const gate_id& id) {
   events().forget();
-  const auto names = current().children(queue_path(), &events());
+  const std::string path = queue_path(id);
+  const auto names = current().children(path, &events());
   answered<bool> out{names.is, false};
   waiting_ = names.value.size();
   if (names.is == answer::ok)
-    for (const waiter_name& one : waiters_of(names.value, queue_path()))
+    for (const waiter_name& one : waiters_among(names.value, path))
       out.value = out.value || session_of(one.request) != current().id();
   return out;
 }
 
-answered<std::vector<waiter_name>> lease_host::queue() {
-  auto out = request_client::queue();
+answered<std::vector<waiter_name>> lease_host::queue(const gate_id& id) {
+  auto out = request_client::queue(id);
   waiting_ = out.value.size();
   return out;
 }
 
-answered<gate_size> lease_host::size() {
-  const auto out = request_client::size();
+answered<gate_size> lease_host::size(const gate_id& id) {
+  const auto out = request_client::size(id);
   if (out.is == answer::ok) file_.words().slots.store(static_cast<std::uint32_t>(out.value.slots));
   return out;
 }

@@ -95,9 +95,9 @@ class lease_host : public request_client {
   books mine;
 
   void next_request();
-  answered<std::vector<waiter>> queue();
-  answered<bool> anybody_waits();
-  answered<gate_size> size();
+  answered<std::vector<waiter>> queue(const gate_id& id);
+  answered<bool> anybody_waits(const gate_id& id);
+  answered<gate_size> size(const gate_id& id);
   local_view local();
   void request_slot() { kept_.request(); }
   void lend(int i, const slot_numbers& slots, std::uint64_t fence);

@@ -23,6 +23,19 @@ std::optional<T> number(std::string_view text, int base = 10) {
   return value;
 }
 
+std::string session_and_number(std::uint64_t session, std::uint64_t number) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%llx-%llu", static_cast<unsigned long long>(session),
+                static_cast<unsigned long long>(number));
+  return text;
+}
+
+bool is_session_and_number(std::string_view text) {
+  const std::size_t dash = text.rfind('-');
+  return dash != std::string_view::npos && number<std::uint64_t>(text.substr(0, dash), 16) &&
+         number<std::uint64_t>(text.substr(dash + 1));
+}
+
 /// One line of text: control characters would begin another one, or reach a terminal.
 std::string one_line(std::string_view text) {
   std::string out(text.substr(0, 256));
@@ -58,8 +71,9 @@ std::string own_user() {
 }  // namespace
 
 std::string gate_data(const gate_reading& gate) {
-  return std::string(gate_mark) + std::to_string(layout_version) + "\nslots=" + std::to_string(gate.slots) +
-         "\ncreated=" + std::to_string(gate.created_with) + "\n" + (gate.paused ? "paused=1\n" : "");
+  return std::string(gate_mark) + std::to_string(layout_version) + "\nid=" + gate.id +
+         "\nslots=" + std::to_string(gate.slots) + "\ncreated=" + std::to_string(gate.created_with) + "\n" +
+         (gate.paused ? "paused=1\n" : "");
 }
 
 gate_reading read_gate_data(std::string_view data) {
@@ -75,12 +89,18 @@ gate_reading read_gate_data(std::string_view data) {
                 std::to_string(layout_version) + ")";
     return out;
   }
+  out.id = value_of(data, "id");
   out.slots = number<int>(value_of(data, "slots")).value_or(0);
   out.created_with = number<int>(value_of(data, "created")).value_or(out.slots);
   out.paused = value_of(data, "paused") == "1";
   if (out.slots < 1 || out.slots > slots_max) out.wrong = "a gate whose size is not 1 to " + std::to_string(slots_max);
+  if (!is_session_and_number(out.id)) out.wrong = "a gate without an id";
   return out;
 }
+
+std::string make_gate_id(std::uint64_t session, std::uint64_t number) { return session_and_number(session, number); }
+std::string queue_of(const std::string& gate, const std::string& id) { return gate + "/q-" + id; }
+std::string slots_of(const std::string& gate, const std::string& id) { return gate + "/s-" + id; }
 
 std::string to_data(const participant_data& who) {
   return "request=" + one_line(who.request) + "\nhost=" + one_line(who.host) + "\npid=" + std::to_string(who.process) +
@@ -120,20 +140,14 @@ std::optional<waiter_name> parse_waiter(std::string_view node) {
   if (!node.starts_with("w-") || line == std::string_view::npos) return std::nullopt;
   const std::optional<std::int32_t> sequence = number<std::int32_t>(node.substr(line + 1));
   const std::string_view request = node.substr(0, line);
-  const std::size_t dash = request.rfind('-');
-  if (!sequence || dash < 2 || !number<std::uint64_t>(request.substr(2, dash - 2), 16) ||
-      !number<std::uint64_t>(request.substr(dash + 1)))
-    return std::nullopt;
+  if (!sequence || line < 2 || !is_session_and_number(request.substr(2))) return std::nullopt;
   waiter_name out{std::string(request), *sequence};
   if (out.node() != node) return std::nullopt;
   return out;
 }
 
 std::string request_name(std::uint64_t session, std::uint64_t number) {
-  char text[64];
-  std::snprintf(text, sizeof text, "w-%llx-%llu", static_cast<unsigned long long>(session),
-                static_cast<unsigned long long>(number));
-  return text;
+  return "w-" + session_and_number(session, number);
 }
 
 std::uint64_t session_of(std::string_view request) {

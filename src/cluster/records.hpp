@@ -12,10 +12,11 @@
 namespace kgate::detail::cluster {
 
 constexpr int slots_max = 4095;
-constexpr int layout_version = 1;
+constexpr int layout_version = 2;
 
 /// The data of the gate's own node.
 struct gate_reading {
+  std::string id;  ///< no other gate of that name has it: "SESSION-NUMBER"
   int slots = 0;
   int created_with = 0;  ///< the slots it had at first
   bool paused = false;
@@ -23,6 +24,12 @@ struct gate_reading {
 };
 std::string gate_data(const gate_reading& gate);
 gate_reading read_gate_data(std::string_view data);
+/// Of a session and a number that it uses once.
+std::string make_gate_id(std::uint64_t session, std::uint64_t number);
+/// The node below which the waiters are.
+std::string queue_of(const std::string& gate, const std::string& id);
+/// The node below which the holders are.
+std::string slots_of(const std::string& gate, const std::string& id);
 
 /// The data of a waiter's and of a holder's node.
 struct participant_data {

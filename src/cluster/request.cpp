@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds a_while{200};
 
 }  // namespace
 
-std::vector<waiter_name> waiters_of(const std::vector<std::string>& names, const std::string& path) {
+std::vector<waiter_name> waiters_among(const std::vector<std::string>& names, const std::string& path) {
   std::vector<waiter_name> out;
   for (const std::string& name : names) {
     std::optional<waiter_name> one = parse_waiter(name);
@@ -28,7 +28,7 @@ std::vector<waiter_name> waiters_of(const std::vector<std::string>& names, const
   return out;
 }
 
-slot_numbers slots_of(const std::vector<std::string>& names, const std::string& path) {
+slot_numbers slots_among(const std::vector<std::string>& names, const std::string& path) {
   slot_numbers out;
   for (const std::string& name : names) {
     const std::optional<int> slot = parse_slot(name);
@@ -38,10 +38,14 @@ slot_numbers slots_of(const std::vector<std::string>& names, const std::string& 
   return out;
 }
 
-gate_size size_of(const node& gate, const std::string& path) {
-  const gate_reading read = read_gate_data(gate.data);
+gate_reading reading_of(const node& gate, const std::string& path) {
+  gate_reading read = read_gate_data(gate.data);
   if (!read.wrong.empty())
     throw gate_error({gate_errc::not_a_gate, "at " + path + " there is " + read.wrong + "; use another path or name"});
+  return read;
+}
+
+gate_size size_of(const node& gate, const gate_reading& read) {
   return {read.slots, gate.version, read.paused ? 1 : 0};
 }
 
@@ -65,94 +69,76 @@ void request_client::use(session& s) {
   next_request();
 }
 
-answered<waiter_name> request_client::enqueue() {
-  const auto made = session_->create_waiter(queue_path() + "/" + request() + "_", to_data(who_));
+answered<waiter_name> request_client::enqueue(const gate_id& id) {
+  const auto made = session_->create_waiter(queue_path(id) + "/" + request() + "_", to_data(who_));
   answered<waiter> out{made.is, {}};
   if (made.is != answer::ok) return out;
   const std::string node = made.value.substr(made.value.rfind('/') + 1);
   if (const std::optional<waiter_name> one = parse_waiter(node))
     out.value = *one;
   else
-    foreign(queue_path(), node);
+    foreign(queue_path(id), node);
   return out;
 }
 
-answered<std::vector<waiter_name>> request_client::queue() {
+answered<std::vector<waiter_name>> request_client::queue(const gate_id& id) {
   events_.forget();
-  std::uint64_t made = 0;
-  const auto names = session_->children(queue_path(), nullptr, &made);
+  const auto names = session_->children(queue_path(id));
   answered<std::vector<waiter>> out{names.is, {}};
-  if (names.is == answer::ok && made_ != 0 && made != made_) return {answer::no_node, {}};
   was_there_ = was_there_ || names.is == answer::ok;
-  if (names.is == answer::ok) out.value = waiters_of(names.value, queue_path());
+  if (names.is == answer::ok) out.value = waiters_among(names.value, queue_path(id));
   return out;
 }
 
-answered<bool> request_client::watch_waiter(const waiter& w) {
+answered<bool> request_client::watch_waiter(const gate_id& id, const waiter& w) {
   // Reading it leaves no watch behind if it is gone; exists() would, for ever.
-  return {session_->get(waiter_path(w), &events_).is, true};
+  return {session_->get(waiter_path(id, w), &events_).is, true};
 }
 
-answered<slot_numbers> request_client::slots(bool watched) {
+answered<slot_numbers> request_client::slots(const gate_id& id, bool watched) {
   if (watched) events_.forget();
-  const auto names = session_->children(gate_ + "/s", watched ? &events_ : nullptr);
+  const std::string path = slots_of(gate_, id);
+  const auto names = session_->children(path, watched ? &events_ : nullptr);
   answered<slot_set> out{names.is, {}};
-  if (names.is == answer::ok) out.value = slots_of(names.value, gate_ + "/s");
+  if (names.is == answer::ok) out.value = slots_among(names.value, path);
   return out;
 }
 
-answered<gate_size> request_client::size() {
+answered<gate_size> request_client::size(const gate_id& id) {
   const auto read = session_->get(gate_, &events_);
-  answered<gate_size> out{read.is, {}};
-  if (read.is == answer::ok && made_ != 0 && read.value.czxid != made_) return {answer::no_node, {}};
-  if (read.is == answer::ok) out.value = size_of(read.value, gate_);
-  return out;
+  if (read.is != answer::ok) return {read.is, {}};
+  const gate_reading there = reading_of(read.value, gate_);
+  if (there.id != id) return {answer::no_node, {}};
+  return {answer::ok, size_of(read.value, there)};
 }
 
-answered<std::uint64_t> request_client::grant(const waiter& me, const slot_set& chosen, std::int32_t version) {
+answered<std::uint64_t> request_client::grant(const gate_id& id, const waiter& me, const slot_set& chosen,
+                                              std::int32_t version) {
   std::vector<write> all;
   all.push_back({write::kind::check, gate_, {}, version});
   const std::string data = to_data(who_);
-  for (const int slot : chosen.numbers) all.push_back({write::kind::create_ephemeral, slot_path(slot), data});
+  for (const int slot : chosen.numbers) all.push_back({write::kind::create_ephemeral, slot_path(id, slot), data});
   // Tells the one behind that this was a grant (C6), and only this part's answer has the transaction's number.
-  all.push_back({write::kind::set, waiter_path(me), {}});
-  all.push_back({write::kind::remove, waiter_path(me)});
-  const answered<token> granted = session_->transact(all);
-  if (granted.is == answer::ok) note(chosen, granted.value);
-  return granted;
+  all.push_back({write::kind::set, waiter_path(id, me), {}});
+  all.push_back({write::kind::remove, waiter_path(id, me)});
+  return session_->transact(all);
 }
 
-void request_client::note(const slot_set& chosen, token fence) {
-  for (const int slot : chosen.numbers) tokens_[slot] = fence;
+answered<bool> request_client::remove_waiter(const gate_id& id, const waiter& me) {
+  return {session_->transact({{write::kind::remove, waiter_path(id, me)}}).is, true};
 }
 
-answered<bool> request_client::remove_waiter(const waiter& me) {
-  return {session_->transact({{write::kind::remove, waiter_path(me)}}).is, true};
-}
-
-answered<request_client::holding> request_client::holder(const slot_set& chosen) {
-  const auto read = session_->get(slot_path(chosen.numbers.front()));
+answered<request_client::holding> request_client::holder(const gate_id& id, const slot_set& chosen) {
+  const auto read = session_->get(slot_path(id, chosen.numbers.front()));
   answered<holding> out{read.is, {}};
   if (read.is == answer::ok) out.value = {read_participant(read.value.data).request, read.value.czxid};
-  if (read.is == answer::ok && out.value.request == who_.request) note(chosen, out.value.fence);
   return out;
 }
 
-answered<bool> request_client::free(const slot_set& chosen) {
+answered<bool> request_client::free(const gate_id& id, const slot_set& chosen) {
   std::vector<write> all;
-  for (const int slot : chosen.numbers) {
-    const auto own = tokens_.find(slot);
-    if (own != tokens_.end()) {
-      const auto read = session_->get(slot_path(slot));
-      if (read.is == answer::no_node || (read.is == answer::ok && read.value.czxid != own->second)) continue;
-      if (read.is != answer::ok) return {read.is, false};
-    }
-    all.push_back({write::kind::remove, slot_path(slot)});
-  }
-  const answer freed = all.empty() ? answer::ok : session_->transact(all).is;
-  if (freed != answer::unknown)
-    for (const int slot : chosen.numbers) tokens_.erase(slot);
-  return {freed, true};
+  for (const int slot : chosen.numbers) all.push_back({write::kind::remove, slot_path(id, slot)});
+  return {session_->transact(all).is, true};
 }
 
 event request_client::wait(bool briefly) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -55,6 +54,7 @@ class request_client {
   using waiter = waiter_name;
   using slot_set = slot_numbers;
   using token = std::uint64_t;
+  using gate_id = std::string;
   struct holding {
     std::string request;
     token fence = 0;
@@ -68,17 +68,15 @@ class request_client {
 
   const std::string& request() const { return who_.request; }
 
-  answered<waiter> enqueue();
-  answered<std::vector<waiter>> queue();
-  answered<bool> watch_waiter(const waiter& w);
-  answered<slot_set> slots(bool watched);
-  answered<gate_size> size();
-  answered<token> grant(const waiter& me, const slot_set& chosen, std::int32_t version);
-  answered<bool> remove_waiter(const waiter& me);
-  answered<holding> holder(const slot_set& chosen);
-  /// Looks first whose they are: by their numbers alone it could free those of a gate of the same name that somebody
-  /// made after removing this one.
-  answered<bool> free(const slot_set& chosen);
+  answered<waiter> enqueue(const gate_id& id);
+  answered<std::vector<waiter>> queue(const gate_id& id);
+  answered<bool> watch_waiter(const gate_id& id, const waiter& w);
+  answered<slot_set> slots(const gate_id& id, bool watched);
+  answered<gate_size> size(const gate_id& id);
+  answered<token> grant(const gate_id& id, const waiter& me, const slot_set& chosen, std::int32_t version);
+  answered<bool> remove_waiter(const gate_id& id, const waiter& me);
+  answered<holding> holder(const gate_id& id, const slot_set& chosen);
+  answered<bool> free(const gate_id& id, const slot_set& chosen);
   answered<bool> sync() { return session_->sync(gate_); }
 
   bool reconnect() { return session_->await_connected(); }
@@ -89,9 +87,7 @@ class request_client {
 
   /// The next request has another name.
   void next_request();
-  /// From now on the gate that another transaction created is none, though it has the same name.
-  void expect_gate(std::uint64_t made) { made_ = made; }
-  /// Whether it has seen the queue of that one.
+  /// Whether it has seen the gate's queue.
   bool was_there() const { return was_there_; }
 
  protected:
@@ -101,29 +97,26 @@ class request_client {
   void leave_session();
   session& current() { return *session_; }
   listener& events() { return events_; }
-  std::string queue_path() const { return gate_ + "/q"; }
+  std::string queue_path(const gate_id& id) const { return queue_of(gate_, id); }
 
  private:
-  /// That these slots are its own, all by one grant.
-  void note(const slot_set& chosen, token fence);
-  std::string waiter_path(const waiter& w) const { return gate_ + "/q/" + w.node(); }
-  std::string slot_path(int slot) const { return gate_ + "/s/" + std::to_string(slot); }
+  std::string waiter_path(const gate_id& id, const waiter& w) const { return queue_path(id) + "/" + w.node(); }
+  std::string slot_path(const gate_id& id, int slot) const { return slots_of(gate_, id) + "/" + std::to_string(slot); }
 
   session* session_;
   std::string gate_;
-  std::uint64_t made_ = 0;  ///< 0: any
   bool was_there_ = false;
   participant_data who_;
   request_limit limit_;
   listener events_;
-  std::int32_t granted_ = 0;     ///< as the last wait has shown
-  std::map<int, token> tokens_;  ///< of the slots that it holds, as far as it knows
+  std::int32_t granted_ = 0;  ///< as the last wait has shown
 };
 
 /// The waiters among these names. Throws gate_error if one is no waiter's.
-std::vector<waiter_name> waiters_of(const std::vector<std::string>& names, const std::string& path);
-slot_numbers slots_of(const std::vector<std::string>& names, const std::string& path);
+std::vector<waiter_name> waiters_among(const std::vector<std::string>& names, const std::string& path);
+slot_numbers slots_among(const std::vector<std::string>& names, const std::string& path);
 /// Throws gate_error if that is no gate.
-gate_size size_of(const node& gate, const std::string& path);
+gate_reading reading_of(const node& gate, const std::string& path);
+gate_size size_of(const node& gate, const gate_reading& read);
 
 }  // namespace kgate::detail::cluster

@@ -42,20 +42,34 @@ class without_signals {
   sigset_t before_{};
 };
 
-/// The library does not close its sockets on exec: a command would inherit the connection.
-void close_connections_on_exec(zhandle_t* handle) {
+/// The library does not close its sockets on exec: a command would inherit the connection. Nor does it tell the
+/// descriptor, which is one that leads to this server and is not closed on exec yet. All below the lowest free one are
+/// open, and a new one is likely to be just below that. `other` is any descriptor.
+void close_connection_on_exec(zhandle_t* handle, int other) {
+  static std::mutex one_at_a_time;                                // two could take the same descriptor for theirs
+  const std::unique_lock alone(one_at_a_time, std::try_to_lock);  // a fork may have left it locked for ever
   sockaddr_storage server{};
   socklen_t length = sizeof server;
   if (zookeeper_get_connected_host(handle, reinterpret_cast<sockaddr*>(&server), &length) == nullptr) return;
+  const auto close_on_exec = [&](int fd) {
+    sockaddr_storage peer{};
+    socklen_t peer_length = sizeof peer;
+    if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_length) != 0 || peer_length != length ||
+        std::memcmp(&peer, &server, length) != 0)
+      return false;
+    const int flags = fcntl(fd, F_GETFD);
+    return (flags & FD_CLOEXEC) == 0 && fcntl(fd, F_SETFD, flags | FD_CLOEXEC) == 0;
+  };
+  constexpr int standard_error = 2;
+  const int lowest_free = fcntl(other, F_DUPFD_CLOEXEC, standard_error + 1);
+  if (lowest_free >= 0) close(lowest_free);
+  for (int fd = lowest_free - 1; alone && fd > standard_error; --fd)
+    if (close_on_exec(fd)) return;
   DIR* const all = opendir("/proc/self/fd");
   if (all == nullptr) return;
   while (const dirent* entry = readdir(all)) {
     const int fd = std::atoi(entry->d_name);
-    sockaddr_storage peer{};
-    socklen_t peer_length = sizeof peer;
-    if (fd > 2 && getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_length) == 0 && peer_length == length &&
-        std::memcmp(&peer, &server, length) == 0)
-      fcntl(fd, F_SETFD, fcntl(fd, F_GETFD) | FD_CLOEXEC);
+    if (fd > standard_error && close_on_exec(fd) && alone) break;
   }
   closedir(all);
 }
@@ -239,7 +253,7 @@ void session::on_event(zhandle_t* handle, int type, int state, const char* path,
 void session::state_changed(zhandle_t* handle, int state) {
   const std::scoped_lock lock(mutex_);
   const bool connects = state == ZOO_CONNECTED_STATE;
-  if (connects) close_connections_on_exec(handle);  // handle_ may not be set yet
+  if (connects) close_connection_on_exec(handle, lost_fd_);  // handle_ may not be set yet
   connected_ = connects;
   beat_ = connects;
   if (state == ZOO_AUTH_FAILED_STATE) refused_ = true;
@@ -421,14 +435,11 @@ answered<node> session::get(const std::string& path, listener* watch) {
   return out;
 }
 
-answered<std::vector<std::string>> session::children(const std::string& path, listener* watch, std::uint64_t* made) {
+answered<std::vector<std::string>> session::children(const std::string& path, listener* watch) {
   expect(path, watch);
   String_vector names{};
-  Stat stat{};
-  const int code = call([&] {
-    return zoo_wget_children2(handle_, path.c_str(), watch != nullptr ? on_event : nullptr, this, &names, &stat);
-  });
-  if (made != nullptr) *made = static_cast<std::uint64_t>(stat.czxid);
+  const int code = call(
+      [&] { return zoo_wget_children(handle_, path.c_str(), watch != nullptr ? on_event : nullptr, this, &names); });
   answered<std::vector<std::string>> out;
   if (names.data != nullptr) {
     out.value.assign(names.data, names.data + names.count);

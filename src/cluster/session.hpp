@@ -86,9 +86,7 @@ class session {
 
   // One request each. unknown: the connection was lost before the answer came. Other failures throw gate_error.
   answered<node> get(const std::string& path, listener* watch = nullptr);
-  /// `made`: the number of the transaction that created the parent.
-  answered<std::vector<std::string>> children(const std::string& path, listener* watch = nullptr,
-                                              std::uint64_t* made = nullptr);
+  answered<std::vector<std::string>> children(const std::string& path, listener* watch = nullptr);
   /// The path of the node that was made.
   answered<std::string> create_waiter(const std::string& prefix, const std::string& data);
   /// changed: a version is another one, or a node to be removed is not empty. The value is the number of the

@@ -37,9 +37,9 @@ volatile sig_atomic_t over = 0;
 class observed_client : public request_client {
  public:
   using request_client::request_client;
-  answered<token> grant(const waiter& me, const slot_set& chosen, std::int32_t version) {
+  answered<token> grant(const gate_id& id, const waiter& me, const slot_set& chosen, std::int32_t version) {
     sequence = me.sequence;
-    return request_client::grant(me, chosen, version);
+    return request_client::grant(id, me, chosen, version);
   }
   std::int32_t sequence = 0;
 };
@@ -52,16 +52,16 @@ bool write_fenced(std::atomic<std::uint64_t>& resource, std::uint64_t token) {
   return seen <= token;
 }
 
-/// One passage. `size` is what is known of the gate, before and after.
-void pass(session& s, const std::string& gate, gate_size& size, std::atomic<std::uint64_t>* resources,
+/// One passage. `known` is what is known of the gate, before and after.
+void pass(session& s, const std::string& gate, known_gate& known, std::atomic<std::uint64_t>* resources,
           std::mt19937& random) {
   participant_data who;
   who.host = "chaos";
   who.process = getpid();
   observed_client client(s, gate, who, {{}, std::chrono::steady_clock::now() + std::chrono::seconds(60)});
-  recipe<observed_client> text(client, size);
+  recipe<observed_client> text(client, known.id, known.size);
   const outcome how = text.acquire(1);
-  size = text.at().size;  // as a cluster_gate does
+  known.size = text.at().size;  // as a cluster_gate does
   if (how != outcome::done) return;
   const std::int64_t entered = now_ns();
   const int slot = text.at().slots.numbers.front();
@@ -99,10 +99,10 @@ int main(int argc, char** argv) {
   while (over == 0) {
     try {
       if (s == nullptr || s->is_lost()) s = std::make_unique<session>(where, "", std::chrono::seconds(20));
-      gate_size size = open_gate(*s, where.root, argv[2], std::atoi(argv[3]));
-      size.room = 0;
+      known_gate known = open_gate(*s, where.root, argv[2], std::atoi(argv[3]));
+      known.size.room = 0;
       while (over == 0 && !s->is_lost())
-        pass(*s, where.root + "/" + argv[2], size, static_cast<std::atomic<std::uint64_t>*>(map), random);
+        pass(*s, where.root + "/" + argv[2], known, static_cast<std::atomic<std::uint64_t>*>(map), random);
     } catch (const kgate::gate_error& error) {
       std::fprintf(stderr, "%d: %s\n", static_cast<int>(getpid()), error.what());
     }

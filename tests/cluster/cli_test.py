@@ -143,6 +143,17 @@ class OnAnEnsemble(unittest.TestCase):
         self.assertEqual(waiter.wait(10), 0)
         self.assertFalse(self.gate()["paused"])
 
+    def test_who_names_no_size_takes_that_of_the_one_who_creates_the_gate(self):
+        for round in range(25):
+            name = f"{self.name}-{round}"
+            both = [subprocess.Popen([KGATE, "run", "-n", name, *words, "--", "true"], env=self.env, stdin=subprocess.DEVNULL,
+                                     stderr=subprocess.PIPE, text=True)
+                    for words in (["-k", "3"], [], [])]
+            for one, words in zip(both, ("with -k", "without", "without")):
+                _, told = one.communicate(timeout=60)
+                # Who comes second with another size is refused; who has not named one never is.
+                self.assertTrue(one.returncode == 0 or (words == "with -k" and "slots, not 3" in told), f"{words}: {told}")
+
     def test_the_command_inherits_no_connection(self):
         command = ["sh", "-c", "ls /proc/self/fd | wc -l"]
         here = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -410,21 +421,27 @@ class OnAnEnsemble(unittest.TestCase):
     def write(self, path, data):
         subprocess.run([WRITE_NODE, self.ensemble.address, path, data], check=True, timeout=30)
 
+    def below(self, gate, which):
+        """The node of the gate that the waiters (q) or the holders (s) are below."""
+        said = subprocess.run([WRITE_NODE, self.ensemble.address, gate], check=True, timeout=30, stdout=subprocess.PIPE, text=True)
+        return f"{gate}/{which}-" + re.search("^id=(.*)$", said.stdout, re.MULTILINE)[1]
+
     def test_nodes_of_others(self):
         gate = f"/kgate/{self.name}"
         self.assertEqual(self.kgate("create", "-k", "1").returncode, 0)
         self.assertIn("in order", self.kgate("doctor").stdout)
         # A slot that no session owns: it blocks the gate, and the doctor names it.
-        self.write(gate + "/s/0", "request=w-1-2\n")
+        q, held = (self.below(gate, which) for which in "qs")
+        self.write(held + "/0", "request=w-1-2\n")
         self.assertEqual(self.kgate("run", "--timeout", "0.3", "--", "true").returncode, 124)
         told = self.kgate("doctor")
         self.assertEqual(told.returncode, 1)
-        self.assertIn(gate + "/s/0 belongs to no session", told.stdout)
-        self.write(gate + "/q/foreign", "")
+        self.assertIn(held + "/0 belongs to no session", told.stdout)
+        self.write(q + "/foreign", "")
         for words, code in ((("run", "--", "true"), 125), (("status",), 1), (("remove", "--force"), 1)):
             told = self.kgate(*words)
             self.assertEqual(told.returncode, code)
-            self.assertIn(gate + "/q/foreign", told.stderr)
+            self.assertIn(q + "/foreign", told.stderr)
         self.write(gate, "kgate gate 7\nslots=1\n")
         told = self.kgate("run", "--", "true")
         self.assertEqual(told.returncode, 125)
@@ -438,7 +455,7 @@ class OnAnEnsemble(unittest.TestCase):
         self.assertEqual(told.returncode, 1)
         self.assertIn({"about": self.name, "ok": False}, [{k: f[k] for k in ("about", "ok")} for f in json.loads(told.stdout)["findings"]])
         self.assertEqual(self.kgate("status", name=False).returncode, 0)  # what is no gate is left out
-        self.write(gate + "-bare", "kgate gate 1\nslots=1\n")
+        self.write(gate + "-bare", "kgate gate 2\nid=1-1\nslots=1\n")
         for words, code in ((("run", "--", "true"), 125), (("status",), 1), (("remove",), 1), (("doctor",), 1)):
             told = self.kgate(words[0], "-n", self.name + "-bare", *words[1:], name=False)
             self.assertEqual(told.returncode, code)

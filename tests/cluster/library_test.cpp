@@ -1,16 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 /// kgate::cluster_gate on a real server.
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <thread>
 
+#include "cluster/gate_nodes.hpp"
 #include "cluster/secret.hpp"
 #include "cluster/session.hpp"
 #include "cluster/throwaway_ensemble.hpp"
 #include "kgate/cluster.hpp"
+
+namespace {
+std::atomic<int> peers_read{0};
+}
+
+/// Counts how often somebody asks who the peer of a descriptor is.
+extern "C" int getpeername(int fd, sockaddr* address, socklen_t* length) noexcept {
+  using call = int (*)(int, sockaddr*, socklen_t*);
+  static const auto real = reinterpret_cast<call>(dlsym(RTLD_NEXT, "getpeername"));
+  ++peers_read;
+  return real(fd, address, length);
+}
 
 namespace kgate {
 namespace {
@@ -31,10 +49,10 @@ class cluster_library : public testing::Test {
   }
   cluster_gate open(int slots = 0) const { return cluster_gate(servers->address() + "?session=2s", name, slots); }
   /// A session of its own, for what is not kgate's.
-  static std::unique_ptr<detail::cluster::session> stranger() {
+  static std::unique_ptr<detail::cluster::session> stranger(const std::string& secret = "") {
     detail::cluster::address where;
     EXPECT_FALSE(detail::cluster::parse_address(servers->address(), where));
-    return std::make_unique<detail::cluster::session>(where, "", 10s);
+    return std::make_unique<detail::cluster::session>(where, secret, 10s);
   }
   template <class Call>
   static gate_errc code_of(Call&& call, std::string* text = nullptr) {
@@ -45,6 +63,11 @@ class cluster_library : public testing::Test {
       return error.code();
     }
     return gate_errc::none;
+  }
+  /// The node of the gate that the waiters (q) or the holders (s) are below.
+  static std::string below(detail::cluster::session& s, const std::string& gate, char which) {
+    const std::string id = detail::cluster::read_gate(s, gate).id;
+    return which == 'q' ? detail::cluster::queue_of(gate, id) : detail::cluster::slots_of(gate, id);
   }
   static void await(const std::function<bool()>& condition) {
     for (int i = 0; i < 500 && !condition(); ++i) std::this_thread::sleep_for(10ms);
@@ -83,6 +106,40 @@ TEST_F(cluster_library, a_holder_of_a_removed_gate_frees_no_slot_of_the_next) {
   EXPECT_FALSE(now.try_enter());
   EXPECT_TRUE(first.release());
   EXPECT_EQ(now.status().free, 2);
+}
+
+/// A change of the size is written with all that the gate's node says: not into that of a gate which was made since.
+TEST_F(cluster_library, a_gate_that_is_made_again_while_others_resize_it_is_whole) {
+  cluster_gate first = open(2);
+  std::jthread resizer([&](const std::stop_token& stop) {
+    cluster_gate mine = open();
+    for (int k = 1; !stop.stop_requested(); k = 3 - k) code_of([&] { mine.resize(k); });
+  });
+  for (int round = 0; round < 150; ++round) {
+    ASSERT_EQ(code_of([&] { first.remove(true); }), gate_errc::none);
+    first = open(2);
+  }
+  resizer.request_stop();
+  resizer.join();
+  EXPECT_TRUE(first.enter().release());
+}
+
+/// Who opens many sessions, or has many descriptors, does not ask all of them which one leads to the servers.
+TEST_F(cluster_library, connections_are_closed_on_exec_without_asking_all_descriptors) {
+  std::vector<int> many;
+  for (int i = 0; i < 300; ++i) many.push_back(fcntl(0, F_DUPFD_CLOEXEC, 3));
+  peers_read = 0;
+  const auto s = stranger();
+  EXPECT_LT(peers_read, 20);
+  for (const int fd : many) close(fd);
+  const auto another = stranger();  // its descriptor is far below the first one's
+  for (int fd = 3; fd < many.back() + 20; ++fd) {
+    sockaddr_storage peer{};
+    socklen_t length = sizeof peer;
+    if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0) {
+      EXPECT_NE(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0) << fd;
+    }
+  }
 }
 
 TEST_F(cluster_library, slots_and_tokens) {
@@ -221,14 +278,14 @@ TEST_F(cluster_library, foreign_nodes_and_other_versions) {
   const auto s = stranger();
   std::string text;
   open(1);
-  const std::string gate = "/kgate/" + name;
-  s->transact({{write::kind::create, gate + "/q/mine"}});
+  const std::string gate = "/kgate/" + name, q = below(*s, gate, 'q'), held = below(*s, gate, 's');
+  s->transact({{write::kind::create, q + "/mine"}});
   EXPECT_EQ(code_of([&] { const auto never = open().enter(); }, &text), gate_errc::not_a_gate);
-  EXPECT_NE(text.find(gate + "/q/mine"), std::string::npos) << text;
-  s->transact({{write::kind::remove, gate + "/q/mine"}, {write::kind::create, gate + "/s/x"}});
+  EXPECT_NE(text.find(q + "/mine"), std::string::npos) << text;
+  s->transact({{write::kind::remove, q + "/mine"}, {write::kind::create, held + "/x"}});
   EXPECT_EQ(code_of([&] { const auto never = open().enter(); }), gate_errc::not_a_gate);
-  EXPECT_EQ(s->children(gate + "/q").value.size(), 0U);  // the waiter did not stay behind
-  s->transact({{write::kind::remove, gate + "/s/x"}, {write::kind::set, gate, "kgate gate 9\nslots=1\n"}});
+  EXPECT_EQ(s->children(q).value.size(), 0U);  // the waiter did not stay behind
+  s->transact({{write::kind::remove, held + "/x"}, {write::kind::set, gate, "kgate gate 9\nslots=1\n"}});
   EXPECT_EQ(code_of([&] { open(); }, &text), gate_errc::not_a_gate);
   EXPECT_NE(text.find("another version"), std::string::npos) << text;
   s->transact({{write::kind::set, gate, "something else"}});
@@ -256,11 +313,12 @@ TEST_F(cluster_library, strangers_can_neither_enter_nor_remove) {
   const auto permit = gate.enter();
   const auto s = stranger();
   const std::string path = "/kgate/" + name;
+  const std::string q = below(*stranger("me:secret"), path, 'q'), held = below(*stranger("me:secret"), path, 's');
   for (const auto& options : {cluster_options{}, other})
     EXPECT_EQ(code_of([&] { cluster_gate(servers->address(), name, 1, options); }), gate_errc::no_permission);
-  EXPECT_EQ(code_of([&] { s->children(path + "/q"); }), gate_errc::no_permission);
-  EXPECT_EQ(code_of([&] { s->create_waiter(path + "/q/w-1-1_", ""); }), gate_errc::no_permission);
-  EXPECT_EQ(code_of([&] { s->transact({{write::kind::remove, path + "/s/0"}}); }), gate_errc::no_permission);
+  EXPECT_EQ(code_of([&] { s->children(q); }), gate_errc::no_permission);
+  EXPECT_EQ(code_of([&] { s->create_waiter(q + "/w-1-1_", ""); }), gate_errc::no_permission);
+  EXPECT_EQ(code_of([&] { s->transact({{write::kind::remove, held + "/0"}}); }), gate_errc::no_permission);
   EXPECT_EQ(code_of([&] { s->transact({{write::kind::set, path, "x"}}); }), gate_errc::no_permission);
   EXPECT_EQ(cluster_gate(servers->address(), name, 1, mine).status().holders.size(), 1U);
 }

@@ -82,13 +82,19 @@ TEST(cluster_names, sequence_numbers_wrap_around) {
 
 TEST(cluster_data, is_checked) {
   for (const bool paused : {false, true}) {
-    const gate_reading read = read_gate_data(gate_data({7, 4, paused, {}}));
+    const gate_reading read = read_gate_data(gate_data({make_gate_id(0x10ab, 3), 7, 4, paused, {}}));
+    EXPECT_EQ(read.wrong, "");
+    EXPECT_EQ(read.id, "10ab-3");
     EXPECT_EQ(read.slots, 7);
     EXPECT_EQ(read.created_with, 4);
     EXPECT_EQ(read.paused, paused);
   }
-  for (const char* data : {"", "kgate", "kgate gate 2\nslots=1\n", "kgate gate 1\n", "kgate gate 1\nslots=0\n",
-                           "kgate gate 1\nslots=4096\n", "kgate gate 1\nslots=x\n", "kgate gate 1x\nslots=1\n"})
+  EXPECT_EQ(read_gate_data("kgate gate 2\nid=1-1\nslots=1\n").wrong, "");
+  for (const char* data :
+       {"", "kgate", "kgate gate 1\nid=1-1\nslots=1\n", "kgate gate 3\nid=1-1\nslots=1\n", "kgate gate 2\nid=1-1\n",
+        "kgate gate 2\nid=1-1\nslots=0\n", "kgate gate 2\nid=1-1\nslots=4096\n", "kgate gate 2\nid=1-1\nslots=x\n",
+        "kgate gate 2x\nid=1-1\nslots=1\n", "kgate gate 2\nslots=1\n", "kgate gate 2\nid=/x-1\nslots=1\n",
+        "kgate gate 2\nid=1-../x\nslots=1\n", "kgate gate 2\nid=1\nslots=1\n"})
     EXPECT_NE(read_gate_data(data).wrong, "") << data;
 }
 

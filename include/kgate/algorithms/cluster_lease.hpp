@@ -38,7 +38,7 @@
 /// Host is a Client of the recipe with one request at a time, and besides
 ///   mine                  lease_books: what the lessor has to know between two steps
 ///   next_request()        no step: the requests from now on have another name
-///   anybody_waits()       whether q has a waiter of another session, with a watch on q; forgets the events so far
+///   anybody_waits(g)      whether q has a waiter of another session, with a watch on q; forgets the events so far
 ///   local()               what the local gate needs: a local_view
 ///   request_slot()        queues for one slot of the local gate; local() tells when it is taken
 ///   lend(i, slots, t)     writes entry[i]
@@ -51,6 +51,7 @@
 ///   wait()                also returns, with `local`, when local() would say something new
 
 #include <cstdint>
+#include <utility>
 
 #include "kgate/algorithms/cluster_recipe.hpp"
 
@@ -62,7 +63,7 @@ class lessor {
   using slot = typename Host::local_slot;
   using request_text = recipe<Host>;
 
-  lessor(Host& host, gate_size size) : c(host), request_(host, size) {}
+  lessor(Host& host, typename Host::gate_id gate, gate_size size) : c(host), request_(host, std::move(gate), size) {}
 
   /// Until it is asked to end, and nobody is inside.
   outcome serve() {
@@ -152,7 +153,7 @@ class lessor {
       if (next.kind == request_text::step::again) return outcome::done;
       c.mine.others_wait = request_.at().head == 0;
     } else if (c.mine.count(slot::lent) > 0) {
-      const auto waits = c.anybody_waits();
+      const auto waits = c.anybody_waits(request_.gate());
       if (waits.is == answer::unknown) return c.reconnect() ? outcome::done : outcome::lost;
       if (waits.is == answer::no_node) return outcome::removed;
       if (waits.is != answer::ok) return outcome::lost;
@@ -171,7 +172,7 @@ class lessor {
   /// the gate is paused. A host may have more if it grew.
   answer adapt() {
     c.live(30, request_.at());
-    const auto size = c.size();
+    const auto size = c.size(request_.gate());
     if (size.is != answer::ok) return size.is;
     for (const slot& one : c.mine.at)
       if (one.is == slot::lent && (size.value.paused != 0 || !one.slots.below(size.value.slots)))
@@ -204,7 +205,7 @@ class lessor {
   outcome find_removal() {
     for (;;) {
       c.live(26, request_.at());
-      const auto there = c.size();
+      const auto there = c.size(request_.gate());
       if (there.is == answer::ok) return outcome::done;
       if (there.is == answer::unknown && c.reconnect()) continue;
       if (there.is != answer::no_node) return outcome::lost;

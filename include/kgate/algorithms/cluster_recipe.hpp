@@ -10,10 +10,11 @@
 ///              client knowing; tokens grow from grant to grant; every client that lives and can reach the ensemble is
 ///              served. A change wakes one waiter. Any number of clients may die or lose their sessions at any step;
 ///              any answer may be lost, and its request may have been carried out, may never be, or may be later.
-///              Requests of one passage: create, list q, watch the waiter ahead, list s, the grant, the release
-///              (the client of real ensembles looks first whether the slot is still its own: somebody may have removed
-///              the gate and made another one of its name).
-/// Variables    GATE      the gate's node: k, whether it is paused, and the version that each change increases
+///              Requests of one passage: create, list q, watch the waiter ahead, list s, the grant, the release.
+///              A gate may be removed and made again under the same name at any step: that is another gate, and who is
+///              inside the former one or waits there does nothing to it.
+/// Variables    GATE      the gate's node: its id, which no other gate of its name has, k, whether it is paused, and the
+///                        version that each change increases
 ///              q         one ephemeral, sequential node for each waiter: request_sequence
 ///              s         one ephemeral node for each slot held, 0..k-1: the request that holds it. Its czxid, the
 ///                        number of the transaction that created it, is the token
@@ -35,6 +36,9 @@
 ///              C7  The head may take one slot without reading s: a guess, which is refused if the slot is held. At
 ///                  most k are held then only if no slot at or beyond k is: s was read so under the version that the
 ///                  transaction checks, and every grant under that version takes slots below k.
+///              C8  Numbers of slots and versions begin anew with a gate that is made again. So all requests name the
+///                  gate by its id, and there is nothing for them where the gate of that name is another one: it is one
+///                  request that looks whose the slot is and frees it.
 /// Deviations   none
 /// Memory model none: the ensemble orders all transactions. Reads may be stale, but a session's own never go back
 ///              behind what it has seen; so each is as good as one of the present made by a slower client.
@@ -42,18 +46,19 @@
 ///              any step, exhaustively; mutants)
 ///
 /// Client is what the recipe runs on: one session of an ensemble and one request at a time. Each of these is one
-/// request to the ensemble and returns an `answered`; `unknown` means that the answer was lost with the connection:
-///   enqueue()             creates q/REQUEST_sequence: the waiter; no_node: there is no gate
-///   queue()               the waiters in any order; forgets the events so far
-///   watch_waiter(w)       whether w is in q, with a watch if it is; no_node otherwise
-///   slots(watched)        the slots that are held; watched: with a watch, and forgets the events so far
-///   size()                the gate_size, with a watch
-///   grant(w, set, v)      one transaction: GATE has version v, creates the slots of the set, changes and deletes w:
+/// request to the ensemble and returns an `answered`; `unknown` means that the answer was lost with the connection;
+/// no_node, that there is no such node at the gate with the id g (C8):
+///   enqueue(g)            creates q/REQUEST_sequence: the waiter
+///   queue(g)              the waiters in any order; forgets the events so far
+///   watch_waiter(g, w)    whether w is in q, with a watch if it is
+///   slots(g, watched)     the slots that are held; watched: with a watch, and forgets the events so far
+///   size(g)               the gate_size, with a watch
+///   grant(g, w, set, v)   one transaction: GATE has version v, creates the slots of the set, changes and deletes w:
 ///                         their token (C6).
 ///                         exists: a slot is held; no_node: w is gone; changed: the version is another
-///   remove_waiter(w)      deletes w
-///   holder(set)           who holds the first slot of the set: request and token
-///   free(set)             one transaction: deletes the slots of the set
+///   remove_waiter(g, w)   deletes w
+///   holder(g, set)        who holds the first slot of the set: request and token
+///   free(g, set)          one transaction: deletes the slots of the set
 ///   sync()                answered when all that the ensemble has accepted so far can be seen
 /// and besides
 ///   request()             what tells the nodes of this request from all others
@@ -64,6 +69,7 @@
 ///   live(n, a)            no step: what still matters at point n (rule 5 of detail/machine.hpp)
 
 #include <cstdint>
+#include <utility>
 
 #include "kgate/algorithms/cluster_words.hpp"
 
@@ -75,6 +81,7 @@ class recipe {
   using waiter = typename Client::waiter;
   using slot_set = typename Client::slot_set;
   using token = typename Client::token;
+  using gate_id = typename Client::gate_id;
 
   /// What a client has to know between two steps. The size is what was read last, and may be out of date.
   struct passage {
@@ -93,9 +100,10 @@ class recipe {
     outcome result = outcome::done;  ///< if it is over
   };
 
-  recipe(Client& client, gate_size size) : c(client) { at_.size = size; }
+  recipe(Client& client, gate_id gate, gate_size size) : c(client), gate_(std::move(gate)) { at_.size = size; }
 
   const passage& at() const { return at_; }
+  const gate_id& gate() const { return gate_; }
 
   /// Waits for `weight` slots. If it is done, at() has the slots and their token.
   outcome acquire(int weight) {
@@ -137,7 +145,7 @@ class recipe {
   outcome join() {
     for (;;) {
       c.live(3, at_);
-      const auto made = c.enqueue();
+      const auto made = c.enqueue(gate_);
       if (made.is == answer::ok) {
         at_.me = made.value;
         return outcome::done;
@@ -156,7 +164,7 @@ class recipe {
     if (at_.head != 0) return try_grant(least, most);
     at_.ahead = waiter{};
     c.live(1, at_, most);
-    const auto queue = c.queue();
+    const auto queue = c.queue(gate_);
     if (queue.is == answer::unknown && c.reconnect()) return {};
     if (queue.is == answer::no_node) return ended(outcome::removed);
     if (queue.is != answer::ok) return ended(outcome::lost);
@@ -179,7 +187,7 @@ class recipe {
   /// Somebody may remove its node: it learns of that if this says wait.
   step watch_own() {
     c.live(6, at_);
-    const auto own = c.watch_waiter(at_.me);
+    const auto own = c.watch_waiter(gate_, at_.me);
     if (own.is == answer::expired) return ended(outcome::lost);
     if (own.is == answer::unknown) return c.reconnect() ? step{} : ended(outcome::lost);
     if (own.is == answer::no_node) {
@@ -193,7 +201,7 @@ class recipe {
   outcome leave_queue(outcome why) {
     for (;;) {
       c.live(12, at_, why);
-      const auto removed = c.remove_waiter(at_.me);
+      const auto removed = c.remove_waiter(gate_, at_.me);
       if (removed.is == answer::expired) return outcome::lost;
       if (removed.is == answer::unknown) {
         if (c.reconnect()) continue;
@@ -209,7 +217,7 @@ class recipe {
   outcome give_back(const slot_set& slots, const token& fence) {
     for (;;) {
       c.live(2, at_, slots, fence);
-      const auto freed = c.free(slots);
+      const auto freed = c.free(gate_, slots);
       if (freed.is == answer::expired) return outcome::lost;
       if (freed.is == answer::unknown) {
         if (!settle(slots, fence)) return outcome::lost;
@@ -233,7 +241,7 @@ class recipe {
   answer find_own_waiter() {
     for (;;) {
       c.live(4, at_);
-      const auto queue = c.queue();
+      const auto queue = c.queue(gate_);
       if (queue.is == answer::unknown && c.reconnect()) continue;
       if (queue.is == answer::unknown) return answer::expired;
       if (queue.is != answer::ok) return queue.is;
@@ -248,7 +256,7 @@ class recipe {
 
   step watch_ahead() {
     c.live(5, at_);
-    const auto watched = c.watch_waiter(at_.ahead);
+    const auto watched = c.watch_waiter(gate_, at_.ahead);
     if (watched.is == answer::expired) return ended(outcome::lost);
     if (watched.is == answer::unknown) return c.reconnect() ? step{} : ended(outcome::lost);
     if (watched.is == answer::no_node) return {};
@@ -267,7 +275,7 @@ class recipe {
     }
     for (const bool watched : {false, true}) {
       c.live(7, at_, most, watched);
-      const auto held = c.slots(watched);
+      const auto held = c.slots(gate_, watched);
       if (held.is == answer::unknown && c.reconnect()) return {};
       if (held.is == answer::no_node) return ended(outcome::removed);
       if (held.is != answer::ok) return ended(outcome::lost);
@@ -286,7 +294,7 @@ class recipe {
   /// readings of s apart.
   step take(std::int32_t room, int reading) {
     c.live(8, at_, room, reading);
-    const auto granted = c.grant(at_.me, at_.slots, at_.size.version);  // C2
+    const auto granted = c.grant(gate_, at_.me, at_.slots, at_.size.version);  // C2
     if (granted.is == answer::ok) {
       at_.fence = granted.value;
       at_.me = waiter{};
@@ -316,7 +324,7 @@ class recipe {
   answer read_size() {
     for (;;) {
       c.live(10, at_);
-      const auto size = c.size();
+      const auto size = c.size(gate_);
       if (size.is == answer::unknown && c.reconnect()) continue;
       if (size.is == answer::ok) {
         const std::int32_t room = at_.size.room < 0 ? -1 : 0;
@@ -345,7 +353,7 @@ class recipe {
   auto holder(const slot_set& slots, const token& fence) {
     for (;;) {
       c.live(11, at_, slots, fence);
-      auto held = c.holder(slots);
+      auto held = c.holder(gate_, slots);
       if (held.is == answer::unknown && c.reconnect()) continue;
       if (held.is == answer::unknown) held.is = answer::expired;
       return held;
@@ -365,6 +373,7 @@ class recipe {
   }
 
   Client& c;
+  gate_id gate_;
   passage at_;
 };
 

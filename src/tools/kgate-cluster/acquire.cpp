@@ -96,17 +96,23 @@ std::unique_ptr<cluster_gate> open_gate(const request& options, const gate_reque
   const auto with = [&](int slots) { return std::make_unique<cluster_gate>(options.on, wanted.name, slots, how); };
   const int created_with = std::max(wanted.slots, 1);
   const bool may_create = !options.existing && wanted.permits() <= created_with;
-  try {
-    return with(may_create ? wanted.slots : 0);
-  } catch (const gate_error& error) {
-    if (error.code() != gate_errc::not_found || options.existing) throw;
-    if (!may_create)  // before there is a gate that nobody could use so
-      throw gate_error({gate_errc::bad_slots, "a weight of " + std::to_string(wanted.permits()) + " is not in 1.." +
-                                                  std::to_string(created_with) + ", the slots that gate '" +
-                                                  wanted.name + "' would be created with"});
-    if (wanted.slots != 0) throw;
+  for (;;) {
+    try {
+      return with(may_create ? wanted.slots : 0);
+    } catch (const gate_error& error) {
+      if (error.code() != gate_errc::not_found || options.existing) throw;
+      if (!may_create)  // before there is a gate that nobody could use so
+        throw gate_error({gate_errc::bad_slots, "a weight of " + std::to_string(wanted.permits()) + " is not in 1.." +
+                                                    std::to_string(created_with) + ", the slots that gate '" +
+                                                    wanted.name + "' would be created with"});
+      if (wanted.slots != 0) throw;
+    }
+    try {
+      return with(1);
+    } catch (const gate_error& error) {
+      if (error.code() != gate_errc::wrong_slots) throw;  // somebody has created it meanwhile
+    }
   }
-  return with(1);
 }
 
 int acquire(const request& options, const std::string& command, std::vector<held_gate>& out) {

@@ -110,7 +110,9 @@ void examine_gate(const std::string& name, connection& to, findings& out) {
   const std::string gate = to.where.root + "/" + name;
   try {
     const cluster_status seen = read_status(*to.session, gate);
-    if (orphans(*to.session, gate + "/q", out, name) + orphans(*to.session, gate + "/s", out, name) > 0) return;
+    const std::string id = read_gate(*to.session, gate).id;
+    if (orphans(*to.session, queue_of(gate, id), out, name) + orphans(*to.session, slots_of(gate, id), out, name) > 0)
+      return;
     const bool open_to_all = to.session->access_rules(gate).value.find("world:anyone:31") != std::string::npos;
     out.add(true, name,
             "in order: " + slots_taken(seen.slots - seen.free + seen.over, seen.slots) + ", " +

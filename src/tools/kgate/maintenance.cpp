@@ -59,8 +59,8 @@ std::optional<finding> examine(const std::string& name, const request& options) 
                              " waiting, " + std::to_string(seen.slots) + " slots" + (seen.paused ? ", paused" : "");
   if (healed > 0)
     return finding{name, false,
-                   "cleared away " + std::to_string(healed) +
-                       (healed == 1 ? " participant that" : " participants that") + " had died; " + counts};
+                   "healed " + std::to_string(healed) + (healed == 1 ? " participant that" : " participants that") +
+                       " had died; " + counts};
   return finding{name, false, "in order: " + counts};
 }
 

@@ -303,8 +303,8 @@ constexpr std::array commands{
     command_row{
         "status", "", "show who is inside and who waits",
         "Shows one gate, or all gates of the directory: for each participant its slots or position, the process of "
-        "kgate, that of the command, the user, since when, and the command. What dead participants left is "
-        "cleared away first.",
+        "kgate, that of the command, the user, since when, and the command. Passages of dead participants are "
+        "healed first.",
         operand_rule::none, name_rule::optional, status_options, status_examples},
     command_row{"list", "", "list the gates of a directory",
                 "One line for each gate: slots, how many are inside, how many wait.", operand_rule::none,

@@ -58,12 +58,13 @@ struct slot_node {
 
 /// A write, as it is sent.
 struct write_request {
-  enum kind_of : std::uint8_t { none, enqueue, grant, remove_waiter, free_slots, resize, pause, remove };
+  enum kind_of : std::uint8_t { none, enqueue, grant, remove_waiter, free_slots, resize, pause, remove, make };
   std::uint8_t kind = none;
   std::uint8_t number = 0;    ///< enqueue, grant: of the request
   short_sequence sequence{};  ///< grant, remove_waiter: of the waiter
-  std::uint8_t slots = 0;     ///< grant, free_slots: as bits; resize: k; pause: 1, or 0 to resume
+  std::uint8_t slots = 0;     ///< grant, free_slots: as bits; resize, make: k; pause: 1, or 0 to resume
   std::int8_t version = -1;   ///< grant: of the gate, -1 for any
+  std::uint8_t gate = 0;      ///< its id, 0 for any
   friend constexpr bool operator==(const write_request&, const write_request&) = default;
 };
 
@@ -88,7 +89,8 @@ enum class broken : std::uint8_t {
 };
 
 struct ensemble {
-  std::uint8_t k = 1;
+  std::uint8_t k = 1;   ///< 0: there is no gate
+  std::uint8_t id = 1;  ///< of the gate, or of the last one
   std::uint8_t version = 0;
   std::uint8_t paused = 0;
   short_sequence next{6};
@@ -105,6 +107,7 @@ struct ensemble {
   /// requests apart without counting them. 0: one listener for all requests of a session, as a lessor has it.
   std::uint8_t own_listeners = 0;
   std::uint8_t counts_grants = 0;  ///< 1: while a request waits no other session is granted slots twice
+  std::uint8_t any_order = 0;      ///< 1: that a waiter is passed does not count
   std::uint8_t attentive = 0;      ///< sessions that have forgotten earlier events and not seen any since
   std::array<std::uint8_t, sessions_max> granted{};  ///< by session: the waiter whose watch fired by its grant, or 0
   std::uint8_t dismissed = 0;  ///< sessions whose waiter another one removed and that have not looked since
@@ -149,6 +152,8 @@ struct ensemble {
   }
 
   bool removed() const { return k == 0; }
+  /// Whether the gate is there, and not another one of its name.
+  bool has(std::uint8_t gate) const { return !removed() && (gate == 0 || gate == id); }
 
   /// The session's events so far.
   void forget(unsigned session) {
@@ -168,7 +173,8 @@ struct ensemble {
   }
 
   reply commit(unsigned session, const write_request& w) {
-    if (removed()) return {answer::no_node};
+    if (w.kind == write_request::make) return make_gate(w.slots);
+    if (!has(w.gate)) return {answer::no_node};
     switch (w.kind) {
       case write_request::enqueue:
         return create_waiter(session, w.number);
@@ -278,7 +284,7 @@ struct ensemble {
         if ((other.granted & bit(session)) != 0) breaks(broken::twice);
         other.granted |= bit(session);
       }
-    if (position != 0) breaks(broken::passed);
+    if (position != 0 && any_order == 0) breaks(broken::passed);
     const std::uint8_t fence = own_listeners != 0 ? static_cast<std::uint8_t>(1 + 2 * session + w.number) : ++grants;
     for (unsigned i = 0; i < slots_max; ++i)
       if ((w.slots >> i & 1) != 0) {
@@ -312,6 +318,17 @@ struct ensemble {
     k = 0;
     return {};
   }
+  /// Numbers and versions begin anew.
+  reply make_gate(std::uint8_t slots_made) {
+    if (!removed()) return {answer::exists};
+    const ensemble fresh;
+    k = slots_made;
+    ++id;
+    version = fresh.version;
+    paused = fresh.paused;
+    next = fresh.next;
+    return {};
+  }
   reply free_slots(std::uint8_t mask) {
     for (unsigned i = 0; i < slots_max; ++i)
       if ((mask >> i & 1) != 0 && slots[i].request.session == no_session) return {answer::no_node};
@@ -324,7 +341,7 @@ struct ensemble {
 };
 
 inline std::string to_string(const ensemble& e) {
-  std::string text = "k " + std::to_string(e.k) + " q";
+  std::string text = "gate " + std::to_string(e.id) + " k " + std::to_string(e.k) + " q";
   for (unsigned i = 0; i < e.waiting(); ++i)
     text += " " + std::to_string(e.queue[i].request.session) + "-" + std::to_string(e.queue[i].request.number) + "_" +
             std::to_string(e.queue[i].sequence.value);

@@ -28,6 +28,8 @@ struct lease_scripts {
   bool successor = false;  ///< another lessor takes the place of host 0's when that has died
   bool idles = true;       ///< slots that are not used go back by themselves
   bool insists = false;    ///< a job goes on as long as another host waits
+  bool any_order = false;  ///< that a waiter is passed does not count
+  bool remakes = false;    ///< the direct client first removes the gate, and makes another one of its name
 
   int lessors() const { return hosts + (successor ? 1 : 0); }
   int sessions() const { return lessors() + direct; }
@@ -68,10 +70,10 @@ class simulated_host : public simulated_client<host_world> {
   books mine;
 
   void next_request() { at_.acts ^= 1; }
-  answered<bool> anybody_waits() {
-    const reply r = read("anybody", [me = session()](ensemble& e) {
+  answered<bool> anybody_waits(gate_id gate) {
+    const reply r = read("anybody", [me = session(), gate](ensemble& e) {
       e.forget(me);
-      if (e.removed()) return reply{answer::no_node};
+      if (!e.has(gate)) return reply{answer::no_node};
       bool others = false;
       for (unsigned i = 0; i < e.waiting(); ++i) others = others || e.queue[i].request.session != me;
       e.queue_watchers |= ensemble::bit(me);
@@ -298,6 +300,7 @@ class leased_hosts {
   static host_world first(const lease_scripts& what) {
     host_world w;
     w.counts_grants = 1;
+    w.any_order = what.any_order ? 1 : 0;
     w.k = static_cast<std::uint8_t>(what.k);
     for (unsigned h = 0; h < hosts_max; ++h) {
       w.host[h].size = w.k;
@@ -313,7 +316,7 @@ class leased_hosts {
     for (auto& one : client.mine.at)
       one.is = keeps_all ? simulated_host::local_slot::kept : simulated_host::local_slot::out;
     p.enter_critical(0);  // it waits for jobs, which may never come: that is no deadlock
-    Lessor<simulated_host>(client, {what_.k, 0}).serve();
+    Lessor<simulated_host>(client, at.gate, {what_.k, 0}).serve();
     p.live(55);
     world_.E.rmw_seeing(
         p["turn away"],
@@ -367,6 +370,13 @@ class leased_hosts {
   }
   void enter_directly(Process& p) const {
     script_position at{};
+    if (what_.remakes) {
+      simulated_client<host_world> client(world_, p, at, false);
+      client.remove_gate();
+      p.live(at);
+      client.make_gate(what_.k);
+      at.gate = 2;
+    }
     for (; at.acts < what_.passages; ++at.acts) {
       p.live(at);
       simulated_client<host_world> client(world_, p, at, false);
@@ -379,7 +389,7 @@ class leased_hosts {
           drain_and_resume(p, at, client);
         continue;
       }
-      detail::cluster::recipe<simulated_client<host_world>> recipe(client, {what_.k, 0});
+      detail::cluster::recipe<simulated_client<host_world>> recipe(client, at.gate, {what_.k, 0});
       if (recipe.acquire(1) != detail::cluster::outcome::done) return;
       const auto mine = recipe.at();
       p.live(at, mine);
@@ -441,7 +451,8 @@ inline std::string judge(const lease_scripts& what, const state_view& s) {
   for (int p = what.lessors(); p < what.processes(); ++p) {
     if (s.where(p) != region::critical) continue;
     const lent_name mine = lent_name::of(s.name(p));
-    if (w.removed()) continue;  // it stays inside a gate that nobody else sees
+    const bool of_the_next = what.remakes && !what.is_job(p);
+    if (!w.has(of_the_next ? 2 : 1)) continue;  // it stays inside a gate that nobody else sees
     if (!mine.valid) return "one has got in though the time was over";
     unsigned session = static_cast<unsigned>(p);
     if (what.is_job(p)) {

@@ -9,9 +9,13 @@
 #include "mutants/any_time.hpp"
 #include "mutants/early_end.hpp"
 #include "mutants/forgotten_slots.hpp"
+#include "mutants/takes_out_of_order.hpp"
+// what the next one is made of comes before it
+#include "mutants/grants_twice.hpp"
 #include "mutants/keeps_slots.hpp"
 #include "mutants/lost_kept_slots.hpp"
 #include "mutants/lost_reading.hpp"
+#include "mutants/never_removed.hpp"
 #include "mutants/no_withdrawal.hpp"
 #include "mutants/old_reading.hpp"
 #include "mutants/waits_for_ever.hpp"
@@ -57,6 +61,11 @@ TEST(cluster_leases, a_gate_that_is_removed) {
   holds({.hosts = 1, .jobs = 2, .direct = 1, .resize = -1, .k = 1, .passages = 1});
 }
 
+TEST(cluster_leases, a_gate_that_is_removed_and_made_again) {
+  for (const int losses : {0, 1})
+    holds({.hosts = 1, .jobs = 1, .direct = 1, .k = 1, .passages = 1, .losses = losses, .remakes = true});
+}
+
 /// What the explorations look for: that while a request of one host waits, another one is granted at most one.
 TEST(cluster_leases, a_second_grant_while_another_host_waits_is_seen) {
   for (const bool waits : {false, true}) {
@@ -100,6 +109,14 @@ TEST(cluster_lease_mutants, an_entry_whose_time_is_over) {
 }
 TEST(cluster_lease_mutants, slots_kept_though_others_wait) {
   caught<wrong::keeps_slots::lessor, leased_passage>(insisting, "starvation-free violated");
+}
+TEST(cluster_lease_mutants, two_grants_while_another_host_waits) {
+  caught<wrong::grants_twice::lessor, leased_passage>({.hosts = 2, .jobs = 1, .k = 1, .passages = 2, .any_order = true},
+                                                      "granted slots twice while another one waited");
+}
+TEST(cluster_lease_mutants, a_gate_that_was_made_since_taken_for_the_former) {
+  caught<wrong::never_removed::lessor, leased_passage>(
+      {.hosts = 1, .jobs = 1, .direct = 1, .k = 1, .passages = 1, .remakes = true}, "violated");
 }
 TEST(cluster_lease_mutants, a_reading_that_is_out_of_date) {
   caught<wrong::old_reading::lessor, leased_passage>(insisting, "violated");

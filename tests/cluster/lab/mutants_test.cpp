@@ -7,6 +7,7 @@
 #include "mutants/any_grant.hpp"
 #include "mutants/any_version.hpp"
 #include "mutants/counts_below_k.hpp"
+#include "mutants/frees_at_any_gate.hpp"
 #include "mutants/frees_blindly.hpp"
 #include "mutants/frees_once.hpp"
 #include "mutants/gives_up_once.hpp"
@@ -27,6 +28,7 @@
 #include "mutants/old_size.hpp"
 #include "mutants/own_node_unwatched.hpp"
 #include "mutants/paused_is_small.hpp"
+#include "mutants/queues_at_any_gate.hpp"
 #include "mutants/rank_below_k.hpp"
 #include "mutants/slots_unwatched.hpp"
 #include "mutants/waits_for_gone.hpp"
@@ -142,6 +144,16 @@ TEST(cluster_mutants, the_grant_of_one_far_ahead) {
 TEST(cluster_mutants, a_waiter_that_never_watches_its_own_node) {
   caught<detail::cluster::waits_on::recipe>(
       {.clients = 3, .k = 1, .acts = 1, .among = {act::stay, act::enter, act::dismiss}}, "violated");
+}
+
+// A gate that was removed, and another one of its name.
+TEST(cluster_mutants, a_slot_freed_at_a_gate_that_was_made_since) {
+  caught<detail::cluster::frees_at_any_gate::recipe>(
+      {.clients = 2, .k = 1, .fixed = {{act::enter}, {act::remove, act::make, act::enter}}}, "slot is not its own");
+}
+TEST(cluster_mutants, a_waiter_in_the_queue_of_a_gate_that_was_made_since) {
+  caught<detail::cluster::queues_at_any_gate::recipe>(
+      {.clients = 2, .k = 1, .fixed = {{act::enter}, {act::remove, act::make}}}, left_behind);
 }
 
 TEST(cluster_mutants, a_guess_of_a_slot_that_the_gate_does_not_have) {

@@ -24,7 +24,8 @@ enum class cluster_act : std::uint8_t {
   reduce,       ///< sets the size to one less than at first
   pause,        ///< pauses the gate for a while
   dismiss,      ///< removes the node of the first waiter of another client
-  remove        ///< removes the gate with all that is in it
+  remove,       ///< removes the gate with all that is in it
+  make          ///< makes another gate of that name if there is none, with one slot
 };
 
 struct cluster_scripts {
@@ -43,9 +44,12 @@ struct cluster_scripts {
 
 /// What a client has inside, shown to the invariant as its name.
 struct inside_name {
-  unsigned slots = 0, fence = 0;
-  int packed() const { return static_cast<int>(slots | fence << 3); }
-  static inside_name of(int packed) { return {static_cast<unsigned>(packed) & 7U, static_cast<unsigned>(packed) >> 3}; }
+  unsigned slots = 0, fence = 0, gate = 0;
+  int packed() const { return static_cast<int>(slots | fence << 3 | gate << 11); }
+  static inside_name of(int packed) {
+    const auto bits = static_cast<unsigned>(packed);
+    return {bits & 7U, bits >> 3 & 255U, bits >> 11};
+  }
 };
 
 template <template <class> class Recipe>
@@ -91,14 +95,18 @@ class scripted_clients {
       return;
     }
     if (what == cluster_act::pause) return pause_for_a_while(client);
-    if (what == cluster_act::dismiss) return dismiss(p, client);
+    if (what == cluster_act::dismiss) return dismiss(p, at, client);
     if (what == cluster_act::remove) {
       client.remove_gate();
       return;
     }
+    if (what == cluster_act::make) {
+      client.make_gate(1);
+      return;
+    }
     detail::cluster::gate_size known = unpacked(at.known);
     if (!what_.remembers) known.room = -1;
-    Recipe<client_type> recipe(client, known);
+    Recipe<client_type> recipe(client, at.gate, known);
     const outcome how = recipe.acquire(what == cluster_act::enter_two ? 2 : 1);
     if (what_.remembers) at.known = packed(recipe.at().size);
     if (how == outcome::too_heavy && what != cluster_act::enter_two) {
@@ -108,10 +116,11 @@ class scripted_clients {
         return e;
       });
     }
+    if (how == outcome::removed) return read_anew(p, at);
     if (how != outcome::done) return;
     const auto mine = recipe.at();
     p.live(at, mine);
-    p.enter_critical(inside_name{mine.slots.mask, mine.fence}.packed());
+    p.enter_critical(inside_name{mine.slots.mask, mine.fence, at.gate}.packed());
     if (what == cluster_act::stay_inside)
       world_.E.await(p["linger"], [](const ensemble& e) {
         return e.waiting() == 0 || e.held() >= e.k || e.paused != 0 || e.removed();
@@ -128,6 +137,19 @@ class scripted_clients {
             static_cast<int>(packed >> 3 & 1)};
   }
 
+  /// The gate that it knows is gone: for the next act it knows the one of that name, if there is one.
+  void read_anew(Process& p, script_position& at) const {
+    p.live(at);
+    const auto seen = world_.E.rmw_seeing(
+        p["look"], [](ensemble e) { return e; },
+        [](const ensemble& e) {
+          return e.removed() ? 0U : static_cast<unsigned>(e.id << 8 | packed({e.k, e.version, e.paused, 0}));
+        });
+    if (seen == 0) return;
+    at.gate = static_cast<std::uint8_t>(seen >> 8);
+    at.known = static_cast<std::uint8_t>(seen);
+  }
+
   static void pause_for_a_while(client_type& client) {
     for (const bool paused : {true, false}) {
       client.live(21, paused);
@@ -135,12 +157,12 @@ class scripted_clients {
     }
   }
 
-  static void dismiss(Process& p, client_type& client) {
-    const auto queue = client.queue();
+  static void dismiss(Process& p, const script_position& at, client_type& client) {
+    const auto queue = client.queue(at.gate);
     for (const client_type::waiter& w : queue.value)
       if (w.request.session != p.id().value) {
         client.live(20, w);
-        client.remove_waiter(w);
+        client.remove_waiter(at.gate, w);
         return;
       }
   }
@@ -176,10 +198,12 @@ inline std::string judge(const cluster_scripts& what, const state_view& s) {
       break;
   }
   for (int p = 0; p < what.clients; ++p) {
-    const bool out = s.where(p) == region::remainder || s.label(p) == "choose" || s.label(p) == "create";
+    const bool out =
+        s.where(p) == region::remainder || s.label(p) == "choose" || s.label(p) == "create" || s.label(p) == "look";
     if (out && !e.owns_nothing(static_cast<unsigned>(p))) return "a client that is out has left a node behind";
-    if (s.where(p) != region::critical || e.removed()) continue;
+    if (s.where(p) != region::critical) continue;
     const inside_name mine = inside_name::of(s.name(p));
+    if (!e.has(static_cast<std::uint8_t>(mine.gate))) continue;
     if (mine.slots == 0) return "a client is inside without a slot";
     for (unsigned i = 0; i < slots_max; ++i) {
       if ((mine.slots >> i & 1) == 0) continue;

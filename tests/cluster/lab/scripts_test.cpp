@@ -60,6 +60,40 @@ TEST(cluster_scripts, n3_k1_one_passage_a_loss_and_an_expiry_each_and_a_death) {
 TEST(cluster_scripts, n3_k2_one_passage_a_loss_and_an_expiry_each_and_a_death) {
   holds({.clients = 3, .k = 2, .acts = 1, .losses = 1, .expiries = 1, .deaths = 1, .own_listeners = true});
 }
+/// Who was inside a gate that was removed, or waited there, does nothing to the one that is made in its stead.
+TEST(cluster_scripts, n2_the_gate_removed_and_made_again_with_a_loss_and_an_expiry_each_and_a_death) {
+  for (const int k : {1, 2})
+    holds({.clients = 2,
+           .k = k,
+           .losses = 1,
+           .expiries = 1,
+           .deaths = 1,
+           .fixed = {{act::enter, act::enter}, {act::remove, act::make, act::enter}},
+           .own_listeners = true});
+}
+TEST(cluster_scripts, n3_the_gate_removed_and_made_again) {
+  for (const int k : {1, 2})
+    holds({.clients = 3,
+           .k = k,
+           .fixed = {{act::enter, act::enter}, {act::remove, act::make, act::enter}, {act::enter, act::enter}},
+           .own_listeners = true});
+}
+TEST(cluster_scripts, n2_any_of_entering_removing_and_making_with_a_loss_each) {
+  holds({.clients = 2,
+         .k = 1,
+         .acts = 3,
+         .losses = 1,
+         .among = {act::enter, act::remove, act::make},
+         .own_listeners = true});
+}
+TEST(cluster_scripts, n2_guesses_at_a_gate_removed_and_made_again) {
+  holds({.clients = 2,
+         .k = 2,
+         .losses = 1,
+         .fixed = {{act::enter, act::enter, act::enter}, {act::remove, act::make, act::enter, act::enter}},
+         .remembers = true,
+         .own_listeners = true});
+}
 /// Clients that know of room make guesses, right and wrong.
 TEST(cluster_scripts, n2_guesses_in_two_passages_a_loss_and_an_expiry_each_and_a_death) {
   for (const int k : {1, 2})

@@ -24,6 +24,7 @@ struct script_position {
   std::uint8_t expiries = 0;  ///< sessions that may still expire
   std::uint8_t pending = 0;
   std::uint8_t known = 0;  ///< the gate_size that it begins with: k, and bits for its room and version
+  std::uint8_t gate = 1;   ///< the id of the gate that it knows
   friend bool operator==(const script_position&, const script_position&) = default;
 };
 
@@ -80,6 +81,7 @@ class simulated_client {
     }
   };
   using token = std::uint32_t;
+  using gate_id = std::uint8_t;  ///< 0: whichever gate has the name
   struct holding {
     request_name request{};
     token fence = 0;
@@ -90,15 +92,15 @@ class simulated_client {
 
   request_name request() const { return {session(), number()}; }
 
-  answered<waiter> enqueue() {
-    const reply r = write("create", {.kind = write_request::enqueue, .number = number()});
+  answered<waiter> enqueue(gate_id gate) {
+    const reply r = write("create", {.kind = write_request::enqueue, .number = number(), .gate = gate});
     return {r.is, {request(), short_sequence::wrapped(static_cast<int>(r.value) - 8)}};
   }
-  answered<waiter_list> queue() {
-    const reply r = read("list q", [me = session()](ensemble& e) {
+  answered<waiter_list> queue(gate_id gate) {
+    const reply r = read("list q", [me = session(), gate](ensemble& e) {
       e.forget(me);
       e.dismissed &= static_cast<std::uint8_t>(~ensemble::bit(me));
-      if (e.removed()) return reply{answer::no_node};
+      if (!e.has(gate)) return reply{answer::no_node};
       std::uint32_t packed = 0;
       for (unsigned i = waiters_max; i-- > 0;) {
         const waiter_node& w = e.queue[i];
@@ -114,47 +116,50 @@ class simulated_client {
           short_sequence::wrapped(static_cast<int>(packed >> 3 & 15) - 8)};
     return list;
   }
-  answered<bool> watch_waiter(const waiter& w) {
-    const reply r = read("watch", [me = session(), sequence = w.sequence](ensemble& e) {
-      const unsigned position = e.position_of(sequence);
+  answered<bool> watch_waiter(gate_id gate, const waiter& w) {
+    const reply r = read("watch", [me = session(), gate, sequence = w.sequence](ensemble& e) {
+      const unsigned position = e.has(gate) ? e.position_of(sequence) : waiters_max;
       if (position == waiters_max) return reply{answer::no_node};
       e.queue[position].watchers |= ensemble::bit(me);
       return reply{};
     });
     return {r.is, true};
   }
-  answered<slot_set> slots(bool watched) {
-    const reply r = read("list s", [me = session(), watched](ensemble& e) {
+  answered<slot_set> slots(gate_id gate, bool watched) {
+    const reply r = read("list s", [me = session(), gate, watched](ensemble& e) {
       if (watched) e.forget(me);
-      if (e.removed()) return reply{answer::no_node};
+      if (!e.has(gate)) return reply{answer::no_node};
       if (watched) e.slot_watchers |= ensemble::bit(me);
       return reply{answer::ok, e.held_mask()};
     });
     return {r.is, {static_cast<std::uint8_t>(r.value)}};
   }
-  answered<detail::cluster::gate_size> size() {
-    const reply r = read("size", [me = session()](ensemble& e) {
+  answered<detail::cluster::gate_size> size(gate_id gate) {
+    const reply r = read("size", [me = session(), gate](ensemble& e) {
       if (e.removed()) return reply{answer::no_node};
       e.size_watchers |= ensemble::bit(me);
+      if (!e.has(gate)) return reply{answer::no_node};
       return reply{answer::ok, e.k + 8U * e.paused + 16U * e.version};
     });
     return {r.is,
             {static_cast<std::int32_t>(r.value % 8), static_cast<std::int32_t>(r.value / 16),
              static_cast<std::int32_t>(r.value / 8 % 2)}};
   }
-  answered<token> grant(const waiter& me, slot_set chosen, std::int32_t version) {
+  answered<token> grant(gate_id gate, const waiter& me, slot_set chosen, std::int32_t version) {
     const reply r = write("grant", {.kind = write_request::grant,
                                     .number = number(),
                                     .sequence = me.sequence,
                                     .slots = static_cast<std::uint8_t>(chosen.mask),
-                                    .version = static_cast<std::int8_t>(version)});
+                                    .version = static_cast<std::int8_t>(version),
+                                    .gate = gate});
     return {r.is, static_cast<token>(r.value)};
   }
-  answered<bool> remove_waiter(const waiter& me) {
-    return {write("delete q", {.kind = write_request::remove_waiter, .sequence = me.sequence}).is, true};
+  answered<bool> remove_waiter(gate_id gate, const waiter& me) {
+    return {write("delete q", {.kind = write_request::remove_waiter, .sequence = me.sequence, .gate = gate}).is, true};
   }
-  answered<holding> holder(slot_set chosen) {
-    const reply r = read("holder", [chosen](ensemble& e) {
+  answered<holding> holder(gate_id gate, slot_set chosen) {
+    const reply r = read("holder", [gate, chosen](ensemble& e) {
+      if (!e.has(gate)) return reply{answer::no_node};
       for (unsigned i = 0; i < slots_max; ++i)
         if ((chosen.mask >> i & 1) != 0) {
           const slot_node& s = e.slots[i];
@@ -167,8 +172,10 @@ class simulated_client {
             {{static_cast<std::uint8_t>(r.value % 4), static_cast<std::uint8_t>(r.value / 4 % 4)},
              static_cast<token>(r.value / 16)}};
   }
-  answered<bool> free(slot_set chosen) {
-    return {write("free", {.kind = write_request::free_slots, .slots = static_cast<std::uint8_t>(chosen.mask)}).is,
+  answered<bool> free(gate_id gate, slot_set chosen) {
+    return {write("free",
+                  {.kind = write_request::free_slots, .slots = static_cast<std::uint8_t>(chosen.mask), .gate = gate})
+                .is,
             true};
   }
   answered<bool> sync() {
@@ -183,6 +190,9 @@ class simulated_client {
   }
 
   answered<bool> remove_gate() { return {write("remove", {.kind = write_request::remove}).is, true}; }
+  answered<bool> make_gate(int k) {
+    return {write("make", {.kind = write_request::make, .slots = static_cast<std::uint8_t>(k)}).is, true};
+  }
 
   bool reconnect() const { return true; }
   /// A while is over at any moment.
