@@ -25,7 +25,7 @@ enum class cluster_act : std::uint8_t {
   pause,        ///< pauses the gate for a while
   dismiss,      ///< removes the node of the first waiter of another client
   remove,       ///< removes the gate with all that is in it
-  make          ///< makes another gate of that name if there is none, with one slot
+  make          ///< makes another gate of that name if there is none, with one slot; from then on it knows that one
 };
 
 struct cluster_scripts {
@@ -102,7 +102,7 @@ class scripted_clients {
     }
     if (what == cluster_act::make) {
       client.make_gate(1);
-      return;
+      return read_anew(p, at);
     }
     detail::cluster::gate_size known = unpacked(at.known);
     if (!what_.remembers) known.room = -1;
@@ -137,7 +137,7 @@ class scripted_clients {
             static_cast<int>(packed >> 3 & 1)};
   }
 
-  /// The gate that it knows is gone: for the next act it knows the one of that name, if there is one.
+  /// For the next act it knows the gate that has the name now, if there is one.
   void read_anew(Process& p, script_position& at) const {
     p.live(at);
     const auto seen = world_.E.rmw_seeing(
