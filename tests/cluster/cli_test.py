@@ -145,7 +145,7 @@ class OnAnEnsemble(unittest.TestCase):
 
     def test_who_names_no_size_takes_that_of_the_one_who_creates_the_gate(self):
         for round in range(25):
-            name = f"{self.name}-{round}"
+            name = f"created-together-{round}"
             both = [subprocess.Popen([KGATE, "run", "-n", name, *words, "--", "true"], env=self.env, stdin=subprocess.DEVNULL,
                                      stderr=subprocess.PIPE, text=True)
                     for words in (["-k", "3"], [], [])]
