@@ -399,12 +399,7 @@ entry core::forsake(membership& m) noexcept {
 doze_clock::pace core::tick() noexcept {
   const unsigned members = cells_.members(), own = clock_.members();
   try {
-    if (claims_healing(cells_.map(), wall_coarse_ns())) {
-      protocol_.advance();  // a leaver may have died before it granted
-      // One that is granted instead of a dead holder may be dead, too.
-      for (unsigned rounds = 0; rounds <= members && heal_holders(); ++rounds) {
-      }
-    }
+    if (claims_healing(cells_.map(), wall_coarse_ns())) heal_holders();
   } catch (const scribbled&) {  // the next caller finds the file damaged
   }
   return {clock_tick_ns(members, own), clocked_doze_ns(members), short_waits_.load(std::memory_order_relaxed),
@@ -623,7 +618,7 @@ gate_failure core::remove(bool forced) try {
   return scribbled_failure();
 }
 
-bool core::heal_holders() { return dozing<protocol<mapped_cells>, mapped_cells>(protocol_, cells_).heal_holders(); }
+void core::heal_holders() { dozing<protocol<mapped_cells>, mapped_cells>(protocol_, cells_).heal_holders(); }
 
 void core::set_leaves_by_ending(const membership& m) {
   dozing<protocol<mapped_cells>, mapped_cells>(protocol_, cells_).will_end(m.number);

@@ -188,7 +188,7 @@ class core {
   std::optional<entry> request(membership& m, int weight, bool spins_first, word& became);
   entry attempt(membership& m, int weight, word& became);
   void spin_for_room(unsigned i, int weight);
-  bool heal_holders();
+  void heal_holders();
   bool dozes_on(suspended_wait& s, std::int64_t now);
   bool waits(unsigned i) const { return cells_.state_of(i).where() == kind::waits; }
   bool is_head(unsigned i) const { return cells_.link_of(i).before() >= cells_.members(); }

@@ -12,6 +12,8 @@ namespace kgate::detail::gates {
 /// Among members that are all granted soon, and so watch nobody, a death inside is noticed after so long at most, on a
 /// machine that has time for those that look.
 inline constexpr std::int64_t noticed_ns = 25'000'000;
+/// The same where no process has a clock yet.
+inline constexpr std::int64_t noticed_without_clock_ns = 35'000'000;
 
 /// How long a waiter sleeps before it finds out what it depends on, and watches them: most are granted before. A
 /// process whose last waits were shorter than that sleeps for longer, since a timer that is never the processor's next

@@ -2,12 +2,17 @@
 /// Members that wait for long do nothing at all: nobody is woken, neither who waits nor a thread of the library.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -77,8 +82,62 @@ void expect_idle_waiters(int processes) {
   for (const pid_t one : children) waitpid(one, nullptr, 0);
 }
 
+/// What the processes of a crowd share besides the gate.
+struct board {
+  std::atomic<bool> stay{false};
+  std::atomic<long> passages{0};
+};
+
+pid_t spawn_crowd(const faults::scratch& where, int members, board& shared) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  gate its = where.open("gate");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < members; ++i)
+    threads.emplace_back([&] {
+      for (gate::member me = its.join();; me.leave()) {
+        me.enter();
+        shared.passages.fetch_add(1);
+        while (shared.stay) pause();
+      }
+    });
+  for (;;) pause();
+}
+
+std::ptrdiff_t threads_of(pid_t process) {
+  std::error_code ended;
+  return std::distance(std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task", ended), {});
+}
+
+/// Those that have waited often and briefly, and so have clocks, wait for long in the end.
+void expect_idle_waiters_after_short_waits(int processes) {
+  const faults::scratch where;
+  gate_options options = where.options();
+  options.overtakings = 0;
+  gate view("gate", 1, options);
+  void* const memory = mmap(nullptr, sizeof(board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  board& shared = *new (memory) board;
+  const int each = waiters / processes;
+  std::vector<pid_t> children;
+  for (int i = 0; i < processes; ++i) children.push_back(spawn_crowd(where, each, shared));
+  const auto has_clock = [&](pid_t one) { return threads_of(one) > each + 1; };
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!std::all_of(children.begin(), children.end(), has_clock) && std::chrono::steady_clock::now() < limit)
+    usleep(10'000);
+  EXPECT_TRUE(std::all_of(children.begin(), children.end(), has_clock)) << "no clocks";
+  shared.stay = true;
+  while (view.status().waiters.size() < waiters - 1) usleep(10'000);
+  expect_rest(children);
+  for (const pid_t one : children) kill(one, SIGKILL);
+  for (const pid_t one : children) waitpid(one, nullptr, 0);
+  munmap(memory, sizeof(board));
+}
+
 TEST(idle, threads_sleep) { expect_idle_waiters(1); }
 TEST(idle, processes_sleep) { expect_idle_waiters(waiters); }
+TEST(idle, threads_sleep_after_short_waits) { expect_idle_waiters_after_short_waits(1); }
+TEST(idle, processes_sleep_after_short_waits) { expect_idle_waiters_after_short_waits(10); }
 
 }  // namespace
 }  // namespace kgate

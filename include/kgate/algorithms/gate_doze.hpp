@@ -17,6 +17,9 @@
 ///                  sleep at once.
 ///              D3  The head looks at W once more after it has found out that it need not watch: one that takes over
 ///                  the number of one that has ended heals it, and grants nothing.
+///              D4  A search for dead holders grants first what is due, for a head that is dead does not, and goes on
+///                  until none is inside: a member granted after a dead holder may be dead, too, since
+///                  nobody asks whether one that dozes is alive. Others that doze rely on it: they do not look.
 /// Deviations   none
 /// Memory model sequential consistency for ends, beside that of gate_protocol.hpp: its writer
 ///              reads W afterwards, and its reader has changed the queue before
@@ -106,16 +109,14 @@ class dozing {
     }
   }
 
-  /// Completes what dead holders left. Whether there were any.
-  bool heal_holders() {
-    bool found = false;
-    for (unsigned j = 0, n = c.members(); j < n; ++j) {
-      c.live(37, j, found);
-      if (c.state_of(j).where() == kind::in && gate_.heal(j)) found = true;
+  /// Completes what the dead left: a grant that was due, and what dead holders have, until none is inside.
+  void heal_holders() {
+    c.call([&] { gate_.advance(); });  // D4
+    for (typename Cells::retries tries;; tries.again()) {
+      c.live(38);
+      if (!c.call([&] { return heal_inside(); })) return;
+      c.call([&] { gate_.advance(); });
     }
-    c.live(38, found);
-    if (found) gate_.advance();
-    return found;
   }
 
   /// Member i is inside, and its end is to be watched: it will not leave. A head that dozes does not know yet.
@@ -129,6 +130,16 @@ class dozing {
  private:
   bool waits(unsigned i) { return c.state_of(i).where() == kind::waits; }
   bool is_head(unsigned i) { return c.link_of(i).before() >= c.members(); }
+
+  /// Whether there were dead holders.
+  bool heal_inside() {
+    bool found = false;
+    for (unsigned j = 0, n = c.members(); j < n; ++j) {
+      c.live(37, j, found);
+      if (c.state_of(j).where() == kind::in && gate_.heal(j)) found = true;
+    }
+    return found;
+  }
 
   /// Whether queued member i is the head and there is room for it.
   bool is_due(unsigned i) {

@@ -36,4 +36,12 @@ inline gate_scripts three(char letter, unsigned arrived, unsigned members = 3) {
           .arrived = arrived};
 }
 
+/// One inside, the others queued, each of which does its thing and has ended when that is done: the last one is alone.
+inline gate_scripts left_alone_after(const std::string& letters) {
+  const auto count = static_cast<unsigned>(letters.size());
+  gate_scripts what{.processes = static_cast<int>(count), .members = count, .k = 1, .arrived = count};
+  for (const char letter : letters) what.each.push_back(acts(std::string(1, letter)));
+  return what;
+}
+
 }  // namespace kgate::lab

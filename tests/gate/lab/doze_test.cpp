@@ -4,6 +4,8 @@
 #include "gate/lab/doze_scripts.hpp"
 #include "mutants/bell_after_check.hpp"
 #include "mutants/blind_watch.hpp"
+#include "mutants/heals_once.hpp"
+#include "mutants/heals_without_granting.hpp"
 #include "mutants/one_check_of_word.hpp"
 #include "mutants/silent_end.hpp"
 #include "mutants/waits_for_a_bell.hpp"
@@ -24,6 +26,11 @@ TEST(gate_doze, for_a_time_loses_nothing) {
   holds(explore(each_of_two("bhs"), dozes::for_a_time, 1));
 }
 TEST(gate_doze, is_ended_where_newcomers_may_pass) { holds(explore(each_of_two_that_pass("b"), dozes::for_ever)); }
+/// One look for dead holders is enough, though the others in the queue are dead, too, and the grant that was due.
+TEST(gate_doze, is_ended_by_one_look_for_the_dead) {
+  holds(explore(left_alone_after("bttb"), dozes::once_alone));
+  holds(explore(left_alone_after("btb"), dozes::once_alone, 1));
+}
 
 TEST(gate_doze_mutants, the_bell_is_set_after_the_check) {
   caught(explore<detail::gates::bell_after_check::dozing>(each_of_two("b"), dozes::for_ever));
@@ -39,6 +46,12 @@ TEST(gate_doze_mutants, a_head_that_watches_who_has_the_number_now) {
 }
 TEST(gate_doze_mutants, a_head_that_does_not_read_the_word_again) {
   caught(explore<detail::gates::one_check_of_word::dozing>(three('s', 2, 2), dozes::for_ever));
+}
+TEST(gate_doze_mutants, one_that_looks_for_dead_holders_only_once) {
+  caught(explore<detail::gates::heals_once::dozing>(left_alone_after("bttb"), dozes::once_alone));
+}
+TEST(gate_doze_mutants, one_that_does_not_grant_what_is_due) {
+  caught(explore<detail::gates::heals_without_granting::dozing>(left_alone_after("btb"), dozes::once_alone, 1));
 }
 
 }  // namespace

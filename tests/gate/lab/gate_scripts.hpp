@@ -40,7 +40,8 @@ enum class gate_act : unsigned char {
   vanish,       ///< enter, and end inside: what a death there does
   give_up_end,  ///< as give_up, and end where it is about to wake one that was granted
   enlarge_end,  ///< as enlarge, and end when W has changed
-  become        ///< enter, say that it will end inside, and end: what --exec does
+  become,       ///< enter, say that it will end inside, and end: what --exec does
+  end_queued    ///< enter, and end once queued
 };
 
 struct gate_scripts {
@@ -78,7 +79,7 @@ struct script_position {
   std::uint8_t joined = 0;
   std::uint8_t act = 0;     ///< what it is about
   std::uint8_t theirs = 0;  ///< if that is asked: the other one's passage when this one had called
-  std::uint8_t spare = 0;
+  std::uint8_t looked = 0;  ///< of one that dozes: whether it has looked for dead holders (dozes::once_alone)
   std::uint16_t more = 0;
   friend bool operator==(const script_position&, const script_position&) = default;
 };
@@ -116,13 +117,12 @@ class ending_cells : public dozing_cells<script_position> {
       return all.without(me);
     });
   }
-
- private:
   [[noreturn]] void end() {
     vanish();
     throw ended{};
   }
 
+ private:
   detail::gates::machine_cells<checker_machine>& gate_;
   Process& p_;
   gate_act act_;
@@ -170,6 +170,7 @@ class scripted_gate {
       } catch (const cells::ended&) {
         break;
       }
+      if (what_.dozing == dozes::once_alone && at.acts == acts) c.vanish();
       at.act = 0;  // what it did is over: scripts that leave the same behind go on as one
       at.theirs = 0;
       p.live(at);
@@ -219,6 +220,7 @@ class scripted_gate {
       case gate_act::stay_inside:
       case gate_act::vanish:
       case gate_act::become:
+      case gate_act::end_queued:
         return pass(p, c, gate, at, 1, true);
       case gate_act::enter_two:
         return pass(p, c, gate, at, 2, true);
@@ -352,6 +354,7 @@ class scripted_gate {
   /// In the queue until granted: true; or refused, retired or given up.
   bool wait(Process& p, cells& c, Protocol<cells>& gate, script_position& at) const {
     const auto what = static_cast<gate_act>(at.act);
+    if (what == gate_act::end_queued) c.end();
     c.gives_up = what == gate_act::give_up || what == gate_act::give_up_end;
     const bool over = doze(p, c, gate, at) || gate.wait(at.number);
     p.live(at, over);
@@ -365,9 +368,9 @@ class scripted_gate {
     return inside;
   }
 
-  bool doze(Process& p, cells& c, Protocol<cells>& gate, const script_position& at) const {
+  bool doze(Process& p, cells& c, Protocol<cells>& gate, script_position& at) const {
     if (what_.dozing == dozes::never) return false;
-    c.begin_to_doze(what_.dozing, time_);
+    c.begin_to_doze(what_.dozing, time_, at.looked);
     const bool inside =
         Dozing<Protocol<cells>, cells>(gate, c).doze_while_it_moves(at.number, state{at.out}.at(kind::in));
     p.live(at, inside);

@@ -14,7 +14,7 @@ namespace kgate::lab {
 
 /// The acts as letters: a stop, b enter, c enter_two, d attempt, e give_up, f take_slot, g touch, h enlarge, i shrink,
 /// j shrink_more, k rejoin, l retire, m pause, n dismiss, o stay_inside, p vanish,
-/// q give_up_end, r enlarge_end, s become.
+/// q give_up_end, r enlarge_end, s become, t end_queued.
 inline std::vector<gate_act> acts(const std::string& letters) {
   std::vector<gate_act> among;
   for (const char letter : letters) among.push_back(static_cast<gate_act>(letter - 'a'));
