@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,6 +37,8 @@
 namespace {
 std::atomic<bool> no_threads{false};
 std::atomic<int> refused_threads{0};
+std::atomic<bool> slow_ticks{false};
+thread_local bool passes = false;
 }  // namespace
 
 /// In the place of the C library's: refuses threads where a test asks for that, and counts how often.
@@ -48,6 +51,15 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
     return EAGAIN;
   }
   return real(thread, attributes, main, argument);
+}
+
+/// In the place of the C library's: where a test asks for that, the library's thread takes long over a tick, at the
+/// beginning of which it reads this clock, and has its lock meanwhile.
+extern "C" int clock_gettime(clockid_t which, timespec* now) noexcept {
+  using function = int (*)(clockid_t, timespec*);
+  static const auto real = reinterpret_cast<function>(dlsym(RTLD_NEXT, "clock_gettime"));
+  if (slow_ticks && !passes && which == CLOCK_REALTIME_COARSE) usleep(5000);
+  return real(which, now);
 }
 #endif
 
@@ -87,6 +99,9 @@ gate strict_gate(const faults::scratch& where, const std::string& name = "clocke
 }
 
 void pass(gate::member& me) {
+#ifdef KGATE_TEST_COUNTS_THREADS
+  passes = true;
+#endif
   me.enter();
   me.leave();
 }
@@ -260,11 +275,12 @@ double until_a_death_is_noticed_ms(int others, int rounds) {
   std::vector<gate::member> idle;
   for (int i = 0; i < others; ++i) idle.push_back(shared.join());
   std::vector<double> ms;
+  const auto before = threads_of_this_process();
   for (int round = 0; round < rounds; ++round) {
+    EXPECT_TRUE(soon_more(before, 0)) << "the clock of the last round goes on";
     std::atomic<phase>& is = shared_phase();
     const pid_t child = fork();
     if (child == 0) pass_and_stay_inside(where, is);
-    const auto before = threads_of_this_process();
     crowd members(shared, 3);
     EXPECT_TRUE(soon_more(before, 4)) << "no clock";
     is = phase::stay_inside;
@@ -287,7 +303,7 @@ TEST(doze_clock, notices_a_death_in_time_where_dozes_are_long) {
   constexpr int others = 400;
   constexpr double most_ms = 60;
   ASSERT_GE(clocked_doze_ns(others), 200'000'000);
-  double best = most_ms + 1;
+  double best = 1e9;
   for (int run = 0; run < 3 && best > most_ms; ++run) best = std::min(best, until_a_death_is_noticed_ms(others, 9));
   std::printf("noticed after %.1f ms\n", best);
   EXPECT_LE(best, most_ms);
@@ -320,6 +336,10 @@ TEST(doze_clock, a_child_made_meanwhile_neither_hangs_nor_acts) {
       while (!stop) pass(me);
     });
   EXPECT_TRUE(soon_more(before, 5)) << "no clock";
+#ifdef KGATE_TEST_COUNTS_THREADS
+  passes = true;
+  slow_ticks = true;  // so that many are made while the clock has its lock
+#endif
   int status = 0;
   for (int i = 0; i < 50 && status == 0; ++i) {
     status = in_child([&] {
@@ -342,6 +362,9 @@ TEST(doze_clock, a_child_made_meanwhile_neither_hangs_nor_acts) {
     });
     EXPECT_EQ(status, 0) << "child " << i;
   }
+#ifdef KGATE_TEST_COUNTS_THREADS
+  slow_ticks = false;
+#endif
   stop = true;
   for (std::thread& one : threads) one.join();
   EXPECT_EQ(shared.status().free, 1);

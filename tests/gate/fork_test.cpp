@@ -4,14 +4,19 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "gate/faults/scratch.hpp"
 #include "kgate/gate.hpp"
@@ -78,6 +83,46 @@ TEST(fork, destructors_in_a_child_do_not_leave_for_the_parent) {
   inside.reset();
   static_permit().reset();
   expect_whole(where, "g", 8);
+}
+
+struct region {
+  void* address;
+  std::size_t bytes;
+};
+/// Where this process has mapped the lock file that keeps its members alive.
+std::vector<region> mapped_locks() {
+  std::vector<region> all;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(".lock") == std::string::npos) continue;
+    char* end = nullptr;
+    const std::uintptr_t first = std::strtoull(line.c_str(), &end, 16);
+    all.push_back({reinterpret_cast<void*>(first), std::strtoull(end + 1, nullptr, 16) - first});
+  }
+  return all;
+}
+
+/// A child has not inherited them, and something of its own may be in their place.
+TEST(fork, destructors_in_a_child_leave_what_it_has_mapped_since) {
+  const scratch where;
+  gate g = where.open("g", 8);
+  gate::member member = g.join();
+  ASSERT_FALSE(mapped_locks().empty());
+  const std::vector<region> before = mapped_locks();
+  EXPECT_EQ(in_child([&] {
+              for (const region& one : before)
+                if (mmap(one.address, one.bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != one.address)
+                  return 1;
+              { const gate::member ended = std::move(member); }
+              { const gate also = std::move(g); }
+              for (const region& one : before)
+                if (msync(one.address, one.bytes, MS_ASYNC) != 0) return 2;  // ENOMEM: it is not mapped any more
+              return 0;
+            }),
+            0);
+  member.enter();
+  member.leave();
 }
 
 TEST(fork, operations_in_a_child_are_refused) {

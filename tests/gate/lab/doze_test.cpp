@@ -26,8 +26,8 @@ TEST(gate_doze, for_a_time_loses_nothing) {
   holds(explore(each_of_two("bhs"), dozes::for_a_time, 1));
 }
 TEST(gate_doze, is_ended_where_newcomers_may_pass) { holds(explore(each_of_two_that_pass("b"), dozes::for_ever)); }
-/// One look for dead holders is enough, though the others in the queue are dead, too, and the grant that was due.
-TEST(gate_doze, is_ended_by_one_look_for_the_dead) {
+/// It does so once, though the others in the queue are dead, too, or nobody is left to give the grant that is due.
+TEST(gate_doze, is_ended_when_the_last_one_alive_heals_the_dead) {
   holds(explore(left_alone_after("bttb"), dozes::once_alone));
   holds(explore(left_alone_after("btb"), dozes::once_alone, 1));
 }
