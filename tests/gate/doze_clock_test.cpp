@@ -267,8 +267,8 @@ TEST(doze_clock, does_not_let_a_waiter_sleep_on_when_the_holder_has_died) {
   }
 }
 
-/// With so many that take part a doze lasts for 200 ms, and nothing moves meanwhile that would make anybody look sooner:
-/// only the clock notices that the one inside has died. How long that takes, half of the time.
+/// With so many that take part a doze lasts for 200 ms, and nothing moves meanwhile that would make anybody look
+/// sooner: only the clock notices that the one inside has died. How long that takes, half of the time.
 double until_a_death_is_noticed_ms(int others, int rounds) {
   const faults::scratch where;
   gate shared = strict_gate(where);

@@ -13,8 +13,8 @@
 ///              Requests of one passage: create, list q, watch the waiter ahead, list s, the grant, the release.
 ///              A gate may be removed and made again under the same name at any step: that is another gate, and who is
 ///              inside the former one or waits there does nothing to it.
-/// Variables    GATE      the gate's node: its id, which no other gate of its name has, k, whether it is paused, and the
-///                        version that each change increases
+/// Variables    GATE      the gate's node: its id, which no other gate of its name has, k, whether it is paused, and
+///                        the version that each change increases
 ///              q         one ephemeral, sequential node for each waiter: request_sequence
 ///              s         one ephemeral node for each slot held, 0..k-1: the request that holds it. Its czxid, the
 ///                        number of the transaction that created it, is the token

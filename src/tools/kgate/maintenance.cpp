@@ -52,11 +52,11 @@ std::optional<finding> examine(const std::string& name, const request& options) 
   const int healed = gate.heal_all();
   const snapshot seen = take_snapshot(gate.cells().map(), &gate.file().locks());
   if (renewed)
-    return finding{name, false,
-                   "its counts contradicted each other; nobody used it, so it was renewed with " +
-                       std::to_string(seen.slots) + " slots"};
+    return finding{
+        name, false,
+        "its counts contradicted each other; nobody used it, so it was renewed with " + slots_text(seen.slots)};
   const std::string counts = std::to_string(seen.holders.size()) + " inside, " + std::to_string(seen.waiters.size()) +
-                             " waiting, " + std::to_string(seen.slots) + " slots" + (seen.paused ? ", paused" : "");
+                             " waiting, " + slots_text(seen.slots) + (seen.paused ? ", paused" : "");
   if (healed > 0)
     return finding{name, false,
                    "healed " + std::to_string(healed) + (healed == 1 ? " participant that" : " participants that") +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// All scripts of two and three operations of each of two processes, as far as gigabytes and minutes go: entering with
-/// each other kind, three each; any kinds, two each; any three of one process beside any one of the other. The names say
-/// which sets are explored to the end; of the others the first states are, by breadth, and nothing is wrong there.
+/// each other kind, three each; any kinds, two each; any three of one process beside any one of the other. The names
+/// say which sets are explored to the end; of the others the first states are, by breadth, and nothing is wrong there.
 #include "gate/lab/scripts.hpp"
 
 namespace kgate::lab {

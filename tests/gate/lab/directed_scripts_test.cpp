@@ -54,8 +54,8 @@ void only_mutants_fail(const scene& what) {
 TEST(gate_directed, a_grant_by_one_that_dies_before_it_wakes) {
   only_mutants_fail<detail::gates::only_winner_wakes::protocol, detail::gates::woken_too_soon::protocol>({"bbq", 3});
 }
-/// The one in the middle gives up just before the last one listens, and the holder dies. The mutants: an alert before it
-/// listens is lost; it tells nobody.
+/// The one in the middle gives up just before the last one listens, and the holder dies. The mutants: an alert before
+/// it listens is lost; it tells nobody.
 TEST(gate_directed, one_that_gives_up_and_a_holder_that_dies) {
   only_mutants_fail<detail::gates::listens_late::protocol, detail::gates::silent_abandon::protocol>({"peb", 3});
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The order of entering, as fairness.hpp has it, on states that are plain numbers instead of packed words: for searches
-/// of their own (shifted_search). Written apart from the other, so that each is tested by the other.
+/// The order of entering, as fairness.hpp has it, on states that are plain numbers instead of packed words: for
+/// searches of their own (shifted_search). Written apart from the other, so that each is tested by the other.
 
 #include <optional>
 #include <span>
@@ -48,7 +48,8 @@ class plain_order {
 
   /// fife, enabled-in-order and k-fcfs. Runs end with the step that breaks the order.
   fairness_result out_of_order(std::string_view property);
-  /// bounded-waiting, by whom a doorway ends if there is one; or bounded-overtaking. A run is the state where it begins.
+  /// bounded-waiting, by whom a doorway ends if there is one; or bounded-overtaking. A run is the state where it
+  /// begins.
   waiting_result longest_wait(bool until_enabled, bool doorway);
   /// Where p waits before the end of its doorway; in its exit.
   std::optional<stay> stays_in_doorway(int p);

@@ -26,8 +26,8 @@ class position_in_run {
   /// It enters after a bounded number of its own steps, whatever the others do (Afek et al.): all that may follow was
   /// searched, at most so many positions.
   bool shown_to_enter(int p, std::size_t positions_max);
-  /// Some run, on which it steps and does not leave its region, brings it back to the local state in which it is. At most
-  /// so many positions are met, so an answer of no is none.
+  /// Some run, on which it steps and does not leave its region, brings it back to the local state in which it is. At
+  /// most so many positions are met, so an answer of no is none.
   bool shown_to_come_back(int p, std::size_t positions_max);
   /// The most that can be enabled, less those shown not to be.
   int enabled_max(std::size_t positions_max);
