@@ -13,6 +13,7 @@
 #include <unordered_set>
 
 #include "lab/checker/graph/graph.hpp"
+#include "lab/checker/graph/local_analysis.hpp"
 #include "lab/checker/model/walker.hpp"
 #include "lab/checker/properties/checking.hpp"
 #include "lab/checker/properties/plain_order.hpp"
