@@ -111,9 +111,9 @@ TEST_F(cluster_library, a_holder_of_a_removed_gate_frees_no_slot_of_the_next) {
 /// A change of the size is written with all that the gate's node says: not into that of a gate which was made since.
 TEST_F(cluster_library, a_gate_that_is_made_again_while_others_resize_it_is_whole) {
   cluster_gate first = open(2);
+  cluster_gate other = open();
   std::jthread resizer([&](const std::stop_token& stop) {
-    cluster_gate mine = open();
-    for (int k = 1; !stop.stop_requested(); k = 3 - k) code_of([&] { mine.resize(k); });
+    for (int k = 1; !stop.stop_requested(); k = 3 - k) code_of([&] { other.resize(k); });
   });
   for (int round = 0; round < 150; ++round) {
     ASSERT_EQ(code_of([&] { first.remove(true); }), gate_errc::none);

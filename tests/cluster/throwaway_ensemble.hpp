@@ -4,6 +4,7 @@
 /// ZooKeeper servers of a test, started by src/cluster/ensemble and stopped with it.
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ class throwaway_ensemble {
     if (pipe(ends) != 0) return;
     script_ = fork();
     if (script_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGTERM);  // a test that aborts leaves no servers behind
       dup2(ends[1], STDOUT_FILENO);
       close(ends[0]);
       close(ends[1]);
