@@ -43,7 +43,7 @@ constexpr primitive operator|(primitive a, primitive b) {
   return static_cast<primitive>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
 
-/// The N and k the algorithm itself can be made for; 1 <= k <= N always holds besides. With k = N nobody waits.
+/// The N and k the algorithm itself can be made for; 1 <= k <= N always holds besides. With k = N no process waits.
 struct limits {
   int N_max = processes_max;
   int k_max = processes_max;

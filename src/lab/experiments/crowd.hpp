@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// All states of identical processes around one shared variable that names none of them. Who is who does not matter
-/// then: a state is the variable's value and the local states of the processes in ascending order, and process 0 can
-/// stand for all. So there is no limit on N, as there is where renamings are tried one by one.
+/// All states of identical processes around one shared variable that names none of them. Which process is which does
+/// not matter then: a state is the variable's value and the local states of the processes in ascending order, and
+/// process 0 can stand for all. So there is no limit on N, as there is where renamings are tried one by one.
 
 #include <cstdint>
 

@@ -27,9 +27,9 @@ struct native_queue_request {
 /// The processors this program may use.
 int native_processors();
 
-/// Curves for the MCS lock, Herlihy's object for two large N, and k-assignment with k = 1, 2, 4, 8, 16. Everybody waits
-/// by spinning, as in the paper. Repetitions go round over all curves, so that a disturbance of the machine falls on
-/// all of them.
+/// Curves for the MCS lock, Herlihy's object for two large N, and k-assignment with k = 1, 2, 4, 8, 16. All threads
+/// wait by spinning, as in the paper. Repetitions go round over all curves, so that a disturbance of the machine falls
+/// on all of them.
 queue_curves run_native_queue(const native_queue_request& request);
 
 }  // namespace kgate::lab

@@ -27,8 +27,8 @@ constexpr queue_setting setting_of(queue_figure f) {
                                   : queue_setting{"fig11", "figure 8", 20'000, {200, 400}};
 }
 
-/// The paper's number a hundredfold: today's processors would finish that number within a time slice, and nobody would
-/// be preempted.
+/// The paper's number a hundredfold: today's processors would finish that number within a time slice, and no thread
+/// would be preempted.
 constexpr long native_operations(queue_figure f) { return 100L * setting_of(f).operations; }
 
 /// The k of the curves of the paper's own method.

@@ -238,7 +238,7 @@ class run_list {
   /// The outcomes in the order of add(); none for those that were not begun or not finished when the user asked to
   /// stop.
   std::vector<std::optional<simulated_outcome>> outcomes() {
-    // The last take longest: begun first, they keep nobody waiting at the end.
+    // The last take longest: begun first, they keep no thread waiting at the end.
     parallel_for(all_processors(), runs_.size(),
                  [this](std::size_t i, bool) { carry_out(runs_[runs_.size() - 1 - i]); });
     std::vector<std::optional<simulated_outcome>> all;

@@ -38,12 +38,12 @@ struct simulated_run {
   long operations = 0;
   std::uint64_t seed = 1;
   bool large = false;  ///< the large queue; only with k > 0
-  /// Told now and then how many operations are done; false ends the run.
+  /// Called now and then with the number of operations done; false ends the run.
   std::function<bool(long done)> go_on = {};
 };
 
 struct simulated_outcome {
-  bool complete = true;  ///< nobody ended it
+  bool complete = true;  ///< all operations were done
   double seconds = 0;    ///< of virtual time
   std::uint64_t accesses = 0;
   std::uint64_t remote = 0;

@@ -35,8 +35,8 @@ struct space_cell {
 /// The algorithms of which the paper gives bounds.
 const std::vector<std::string_view>& space_algorithms();
 
-/// Explores within the limits, without regard to who is who where that changes no count; random runs first, so that a
-/// search that is cut short has at least met crowded systems.
+/// Explores within the limits, without regard to which process is which where that changes no count; random runs first,
+/// so that a search that is cut short has at least met crowded systems.
 space_cell measure_space(const std::string& algorithm, int N, int k, const run_limits& limits);
 /// The same of a program of any algorithm whose variables are bounded; without bounds if the paper gives none.
 space_cell measure_space(program& p, const catalog::choice& algorithm, const run_limits& limits);

@@ -24,7 +24,7 @@ struct text_plugin {
   std::unique_ptr<model> (*make)(int N, int k, register_kind registers) = nullptr;
 };
 
-/// The rules of kgate/detail/machine.hpp, each with a sentence of its own for who breaks it.
+/// The rules of kgate/detail/machine.hpp, each with a sentence of its own for authors who break it.
 template <class Text>
 constexpr void require_algorithm() {
   using Memory = checker_machine::Memory;

@@ -119,7 +119,7 @@ struct timed_machine {
   template <class At, class Predicate>
   static std::size_t await_any(Process& p, std::size_t count, At&& at, Predicate&& until) {
     for (;;) {
-      // Told of all before the first look: what is written between two looks must not be missed.
+      // Notified of all before the first look: what is written between two looks must not be missed.
       for (std::size_t i = 0; i < count; ++i) p.on().wait_for(p.number(), at(i).at_);
       std::size_t found = count;
       for (std::size_t i = 0; i < count && found == count; ++i)

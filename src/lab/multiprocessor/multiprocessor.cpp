@@ -31,7 +31,7 @@ multiprocessor::multiprocessor(const machine_costs& costs, int processors, int p
 multiprocessor::line multiprocessor::new_line(process_id home) {
   const auto made = static_cast<line>(lines_.size());
   const auto processors = static_cast<std::uint32_t>(processors_.size());
-  // What is local to nobody is spread over the modules, so that none is hot by accident.
+  // What is local to no process is spread over the modules, so that none is hot by accident.
   const std::uint32_t module = home == nobody ? (made * 2'654'435'761U >> 8) % processors : home.value % processors;
   lines_.push_back({.module = static_cast<std::uint16_t>(module)});
   copies_.resize(lines_.size() * copy_words_, 0);
@@ -102,7 +102,7 @@ void multiprocessor::block(int process) {
   while (p.waits);
 }
 
-/// Whoever waits for this line may go on: at once if it is its turn, else when its turn comes.
+/// Each process that waits for this line may go on: at once if it is its turn, else when its turn comes.
 void multiprocessor::wake(line where) {
   lines_[where].awaited = false;
   const std::vector<int> woken = std::exchange(waiters_[where], {});
@@ -123,7 +123,7 @@ void multiprocessor::wake(line where) {
   }
 }
 
-/// The turns that are over by the processor's clock: those who waited have burnt theirs.
+/// The turns that are over by the processor's clock: processes that waited have used theirs up.
 void multiprocessor::rotate(processor_state& c) {
   const nanoseconds turns = std::max<nanoseconds>(1, (c.time - c.slot) / turn());
   c.at = (c.at + static_cast<std::size_t>(turns % static_cast<nanoseconds>(c.ring.size()))) % c.ring.size();

@@ -50,7 +50,7 @@ class multiprocessor {
     while (running_->time > limit_) processes_[static_cast<std::size_t>(process)].here->leave();
   }
   void access(int process, line where, access_kind kind, bool rmw);
-  /// What was written is seen by those who wait for it.
+  /// What was written is seen by the processes that wait for it.
   void written(line where) {
     if (lines_[where].awaited) wake(where);
   }
@@ -86,7 +86,7 @@ class multiprocessor {
   };
   struct processor_state {
     std::vector<int> ring;  ///< its processes that are not done
-    std::size_t at = 0;     ///< whose turn it is
+    std::size_t at = 0;     ///< the position in `ring` of the process whose turn it is
     nanoseconds time = 0;   ///< its clock
     nanoseconds slot = 0;   ///< when this turn began
     int number = 0;
@@ -95,7 +95,7 @@ class multiprocessor {
   copy copy_of(int processor, const line_state& at, const std::uint64_t* copies) const;
   void take_copy(int processor, line_state& at, std::uint64_t* copies, access_kind kind) const;
   nanoseconds turn() const { return costs_.quantum + costs_.context_switch; }
-  /// When the turn of whoever runs there is over.
+  /// When the turn of the process that runs there is over.
   nanoseconds turn_over(const processor_state& c) const {
     return c.ring.size() > 1 ? c.slot + turn() : timeline::never;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Who comes next in virtual time: at most one event of each processor, the earliest at the root of a tournament. Of
+/// What comes next in virtual time: at most one event of each processor, the earliest at the root of a tournament. Of
 /// two at the same time the one that was planned first comes first, so a run is determined.
 
 #include <bit>
@@ -40,8 +40,7 @@ class timeline {
   nanoseconds time() const { return tree_[1].time; }
   int processor() const { return static_cast<int>(tree_[1].order % processors_max); }
 
-  /// When the earliest of the other processors has its event: whoever it is has lost to the first on its way to the
-  /// root.
+  /// When the earliest of the other processors has its event: that processor lost to the first on its way to the root.
   nanoseconds next_of_others() const {
     nanoseconds earliest = never;
     for (std::size_t at = leaves_ + static_cast<std::size_t>(processor()); at > 1; at /= 2)
@@ -54,7 +53,7 @@ class timeline {
     nanoseconds time = never;
     std::uint64_t order = 0;  ///< when it was planned, and by which processor
   };
-  /// Without a branch: which of two comes first nobody can predict.
+  /// Without a branch: which of two comes first cannot be predicted.
   static bool later(const event& a, const event& b) {
     return static_cast<bool>(static_cast<int>(a.time > b.time) |
                              (static_cast<int>(a.time == b.time) & static_cast<int>(a.order > b.order)));

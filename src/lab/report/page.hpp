@@ -24,7 +24,8 @@ std::string page(std::string_view title, const page_template& from, std::string_
 /// The trace viewer, showing this trace if it is an object; else it asks for a file.
 std::string viewer_page(const nlohmann::json& trace);
 
-/// A page in which one chooses who steps; `steps` are all states of an algorithm, in the form that stepper.js reads.
+/// A page in which the reader chooses the process that steps; `steps` are all states of an algorithm, in the form that
+/// stepper.js reads.
 std::string stepper_page(const nlohmann::json& steps);
 
 }  // namespace kgate::lab::report

@@ -117,7 +117,7 @@ std::string script_of(const plot& p) {
       if (std::isfinite(x) && std::isfinite(y) && (!p.log_y || y > 0)) s += fmt::format("{} {}\n", x, y);
     s += "EOD\n";
     const int colour = one.colour > 0 ? one.colour : static_cast<int>(i) % colours + 1;
-    // Points differ in shape as well, so that nobody depends on colours.
+    // Points differ in shape as well, so that no reader depends on colours.
     const std::string marks = fmt::format("pt {} ps 0.9", static_cast<int>(i) % colours + 4);
     const std::string with = one.drawn == plot_series::style::line     ? "lines dt 2 lw 1.5"
                              : one.drawn == plot_series::style::points ? "points " + marks

@@ -21,7 +21,7 @@ struct plot_series {
 struct plot {
   std::string id;  ///< unique in the page
   std::string title;
-  std::string says;  ///< what is to be seen, for those who do not see it
+  std::string says;  ///< what is to be seen, for readers who do not see it
   std::string x, y;  ///< labels of the axes
   bool log_x = false;
   bool log_y = false;

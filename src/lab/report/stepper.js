@@ -1,5 +1,5 @@
-// Steps through an algorithm by hand. The page carries every state: the values of the variables and where each process stands, who
-// leads where, and what can still break; so choosing is looking up.
+// Steps through an algorithm by hand. The page carries every state: the values of the variables and where each process stands, which
+// step leads where, and what can still break; so choosing is looking up.
 (() => {
   const data = JSON.parse($("embedded-steps").textContent);
   const FATES = [["cannot break", "cannot"], ["can break", "can"], ["broken", "broken"]];

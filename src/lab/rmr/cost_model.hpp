@@ -12,7 +12,7 @@
 ///   dsm           no caches: an access is remote unless the variable is in the memory of the process that makes it
 ///
 /// A read-modify-write counts as a write. A failed compare-and-swap: with a smart cache it writes nothing and disturbs
-/// nobody's copy; with an ordinary one it acts as a write (Choi 2011, 1.1.4).
+/// no process's copy; with an ordinary one it acts as a write (Choi 2011, 1.1.4).
 
 #include <optional>
 #include <string_view>
@@ -64,9 +64,9 @@ struct cost_model {
            : smart_cache                                      ? access_kind::failed_swap
                                                               : access_kind::write;
   }
-  /// Is an access by `who` remote, given its copy?
-  bool remote(copy mine, access_kind a, process_id who, process_id home) const {
-    if (!caches()) return home != who;
+  /// Is an access by process `p` remote, given its copy?
+  bool remote(copy mine, access_kind a, process_id p, process_id home) const {
+    if (!caches()) return home != p;
     switch (effective(a)) {
       case access_kind::read:
         return mine == copy::none;
@@ -92,7 +92,7 @@ struct cost_model {
     }
     return copy::none;
   }
-  /// The copy of everybody else afterwards.
+  /// The copy of every other process afterwards.
   copy after_other(copy mine, access_kind a) const {
     switch (effective(a)) {
       case access_kind::read:

@@ -24,7 +24,7 @@ struct rmr_result {
 };
 
 /// `contention` > 0: over the runs in which at most that many processes are outside their remainder.
-/// `processes`: whose passages to look at; empty: everybody's.
+/// `processes`: those whose passages are looked at; empty: all.
 rmr_result worst_rmr(program& p, const cost_model& cost, int contention, const run_limits& limits,
                      const std::vector<int>& processes = {});
 

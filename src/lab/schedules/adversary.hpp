@@ -22,9 +22,9 @@ struct adversary_result {
   bool over_admitted = false;  ///< more than k were inside
 };
 
-/// Runs the arena for a number of steps. Every few dozen steps it draws afresh who is fast, who is slow and who stands
-/// still, inside or out; stalled holders make queues, stalled waiters are overtaken. A waiting process looks again now
-/// and then, as a busy wait does.
+/// Runs the arena for a number of steps. Every few dozen steps it draws afresh which processes are fast, which are slow
+/// and which stand still, inside or out; stalled holders make queues, stalled waiters are overtaken. A waiting process
+/// looks again now and then, as a busy wait does.
 adversary_result harass(any_arena& arena, int k, const adversary_options& options);
 
 }  // namespace kgate::lab::schedules

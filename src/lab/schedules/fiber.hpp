@@ -32,7 +32,7 @@ class fiber {
   std::function<void(fiber&)> body_;
   stack_range inner_;  ///< the body's
   stack_range outer_;  ///< that of the caller of resume
-  struct contexts;     ///< of the library: who includes this needs none
+  struct contexts;     ///< of the library: a file that includes this needs none
   std::unique_ptr<contexts> contexts_;
   bool started_ = false;
   bool unwind_ = false;

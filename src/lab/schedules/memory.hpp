@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The shared memory of a scheduled run: its variables by name, and who holds a copy of which in its cache.
+/// The shared memory of a scheduled run: its variables by name, and which process holds a copy of which in its cache.
 
 #include <cstddef>
 #include <cstdint>

@@ -68,7 +68,7 @@ struct translated_variable {
   std::string paper_name;
   bool array = false;
   bool boolean = false;
-  bool processes = false;  ///< holds process numbers, N for nobody
+  bool processes = false;  ///< holds process numbers, N for none
   long initial = 0;
   long lowest = 0;
   long highest = 0;

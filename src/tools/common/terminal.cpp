@@ -48,7 +48,7 @@ volatile std::sig_atomic_t line_is_shown = 0;
 
 bool is_in_foreground() {
   const pid_t foreground = tcgetpgrp(STDERR_FILENO);
-  return foreground < 0 || foreground == getpgrp();  // no job control: nobody to disturb
+  return foreground < 0 || foreground == getpgrp();  // no job control: nothing to disturb
 }
 
 }  // namespace

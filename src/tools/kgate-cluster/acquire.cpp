@@ -101,7 +101,7 @@ std::unique_ptr<cluster_gate> open_gate(const request& options, const gate_reque
       return with(may_create ? wanted.slots : 0);
     } catch (const gate_error& error) {
       if (error.code() != gate_errc::not_found || options.existing) throw;
-      if (!may_create)  // before there is a gate that nobody could use so
+      if (!may_create)  // before there is a gate that could not be used so
         throw gate_error({gate_errc::bad_slots, "a weight of " + std::to_string(wanted.permits()) + " is not in 1.." +
                                                     std::to_string(created_with) + ", the slots that gate '" +
                                                     wanted.name + "' would be created with"});
@@ -110,7 +110,7 @@ std::unique_ptr<cluster_gate> open_gate(const request& options, const gate_reque
     try {
       return with(1);
     } catch (const gate_error& error) {
-      if (error.code() != gate_errc::wrong_slots) throw;  // somebody has created it meanwhile
+      if (error.code() != gate_errc::wrong_slots) throw;  // it has been created meanwhile
     }
   }
 }

@@ -128,7 +128,7 @@ class attendance {
   std::function<slots_seen()> slots_;
   pid_t command_;
   ending end_;
-  group_witness witness_;  // ends with this object: whoever gives slots back does so before
+  group_witness witness_;  // ends with this object: slots are given back before
   std::chrono::nanoseconds check_every_{100'000'000};
   bool connected_ = true, lost_ = false, exceeded_ = false;
 };

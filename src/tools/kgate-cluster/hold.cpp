@@ -196,7 +196,7 @@ void detach(int own, int pipe) {
 }
 
 [[noreturn]] void be_keeper(const request& options, pid_t parent, int own, off_t byte, int pipe) {
-  prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody waits for the slot any more
+  prctl(PR_SET_PDEATHSIG, SIGTERM);  // the slot is not waited for any more
   if (getppid() != parent) _exit(exit_error);
   detach(own, pipe);
   try {

@@ -29,8 +29,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto offer_max = 1s;     ///< how long a token is offered in vain before the ensemble is asked who waits
-constexpr auto withdrawn = 500ms;  ///< how long before the next offer, if somebody does
+constexpr auto offer_max = 1s;     ///< how long a token is offered in vain before the ensemble is asked if one waits
+constexpr auto withdrawn = 500ms;  ///< how long before the next offer, if one does
 
 /// The slots behind the tokens, and the thread that queues for the next one.
 class cluster_tokens {
@@ -124,8 +124,8 @@ class token_server {
     withdrawn_until_ = now + withdrawn;
   }
 
-  /// The command has ended: tokens in the pipe go back at once, the others when they come back, or when nobody is left
-  /// who could have them.
+  /// The command has ended: tokens in the pipe go back at once, the others when they come back, or when no process is
+  /// left that could have them.
   void collect(const std::stop_token& lost) {
     tokens_.want(false);
     while (!lost.stop_requested()) {
@@ -167,7 +167,7 @@ int jobserver(const request& options) {
     return exit_error;
   }
   const signal_watch signals;
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // whoever the command leaves behind may have tokens: their end shall be seen
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // what the command leaves behind may have tokens: the end of it shall be seen
   const char* const flags = std::getenv("MAKEFLAGS");
   std::vector<std::string> texts;
   prepared_command command(

@@ -25,7 +25,7 @@ class inherited_descriptors {
   std::set<int> known_;
 };
 
-/// Starts the command, which is killed if this process dies: nobody would be left to learn that its slot is lost.
+/// Starts the command, which is killed if this process dies: no process would be left to learn that its slot is lost.
 started start_mortal(prepared_command& command, const signal_watch& signals);
 
 }  // namespace kgate::tool::cluster

@@ -27,8 +27,8 @@ bool as_json = false;
 
 constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-/// The terminal sends its signals to the child as well; what is sent to this process is passed on. Who sends to the
-/// whole group sends twice: catch_interrupts() knows.
+/// The terminal sends its signals to the child as well; what is sent to this process is passed on. One to the whole
+/// group comes twice: catch_interrupts() knows.
 void pass_on(int number, siginfo_t* from, void*) {
   if (from->si_code != SI_KERNEL) kill(supervised, number);
 }
@@ -51,7 +51,7 @@ int say(const std::string& what, exit_code code) {
   return static_cast<int>(code);
 }
 
-/// What has ended by a signal ends so here, too, for whoever started it.
+/// What has ended by a signal ends so here, too, for the process that started it.
 int end_as(int number) {
   if (std::find(passed_on.begin(), passed_on.end(), number) == passed_on.end() && number != SIGPIPE)
     return say("the text ends the program by signal " + std::to_string(number), exit_code::undecided);

@@ -87,8 +87,8 @@ class witness_process {
     }
   }
 
-  /// How long the parent may take to ask after it got a signal of all; and how long one who signals all one by one, as
-  /// systemd does, may take to come to this process.
+  /// How long the parent may take to ask after it got a signal of all; and how long a process that signals all one by
+  /// one, as systemd does, may take to come to this process.
   static constexpr std::int64_t together_ms = 250, late_ms = 20;
   int socket_, signals_;
   std::int64_t came_at_[65]{};

@@ -11,8 +11,8 @@ namespace kgate::tool {
 
 /// A child of this process in the same process group that gets all signals and obeys none. It gets one together with
 /// this process if that was sent to more than this process: to the group, the session, the cgroup, or to a tree of
-/// processes. It looks nothing like kgate in a list of processes, so that one who chooses by name does not hit it. It
-/// ends with this process.
+/// processes. It looks nothing like kgate in a list of processes, so that what selects processes by name does not hit
+/// it. It ends with this process.
 class group_witness {
  public:
   group_witness() = default;
@@ -25,7 +25,7 @@ class group_witness {
   void start(std::span<char* const> line);
   /// Whether the child got this signal, too, a moment ago. To be asked for every signal when it comes.
   bool saw(int signal_number);
-  /// The child ends, and nothing is left of it: there may be nobody else who would wait for it.
+  /// The child ends, and nothing is left of it: there may be no other process that would wait for it.
   void end();
 
  private:

@@ -106,7 +106,8 @@ class history_file {
     return pwrite(fd_, &magic_number, sizeof magic_number, 0) ==
            sizeof magic_number;  // the creator may have been killed
   }
-  /// For whom the gate is. Without its group, as for one who is not in it, members of it are like all others.
+  /// For the users that the gate is for. If the gate's group cannot be given to the file, by a user who is not in it,
+  /// its members are like all others.
   void share_like(const struct stat& gate, const struct stat& there) const {
     const mode_t mode = gate.st_mode & 0777;
     const bool same_group = there.st_gid == gate.st_gid || fchown(fd_, static_cast<uid_t>(-1), gate.st_gid) == 0;

@@ -2,9 +2,9 @@
 #pragma once
 
 /// What commands did at a gate in the last days, in a file of bounded size beside it: one record for each hour of a
-/// week, with classes of waiting and running times that double. Recorded after the slot has been given back, so nobody
-/// waits for it, or with --exec by one in fourteen (unrecorded_waits.hpp); a record that cannot be written is left out.
-/// Whoever may write to the gate may write to the file: a record that no kgate writes is taken for none.
+/// week, with classes of waiting and running times that double. Recorded after the slot has been given back, so no
+/// process waits for it, or with --exec by one in fourteen (unrecorded_waits.hpp); a record that cannot be written is
+/// left out. Users who may write to the gate may write to the file: a record that no kgate writes is taken for none.
 
 #include <array>
 #include <cstdint>

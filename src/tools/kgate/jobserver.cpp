@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // kgate jobserver: a jobserver for make and its like whose tokens are slots of a gate.
 //
-// The pipe of a jobserver does not tell who waits for a token. So one token is offered as long as it is not taken: when
-// it is, the next slot is queued for; when tokens come back, all but one are given back to the gate. An offer that
-// nobody takes while others wait at the gate is withdrawn for a while; `kgate run --try` waits that long for one.
+// The pipe of a jobserver does not tell whether a process waits for a token. So one token is offered as long as it is
+// not taken: when it is, the next slot is queued for; when tokens come back, all but one are given back to the gate. An
+// offer that is not taken while others wait at the gate is withdrawn for a while; `kgate run --try` waits that long for
+// one.
 //
 // The slots are kept twice: by this process, and by a descriptor that the whole tree inherits (tree_locks). If this
 // process is killed, the tree goes on with the tokens it has, and these stay taken until it has ended.
@@ -63,8 +64,8 @@ class server {
   }
 
   /// The command has ended, and with it every need of tokens: those in the pipe go back at once, the others when they
-  /// come back, or when nobody is left who could have them. `own`, if given, is the slot of a command that was killed,
-  /// whose jobs may run on: it goes back when nobody is left.
+  /// come back, or when no process is left that could have them. `own`, if given, is the slot of a command that was
+  /// killed, whose jobs may run on: it goes back when none is left.
   void collect(held_slot* own) {
     slots_.want(false);
     for (;;) {
@@ -175,7 +176,7 @@ std::optional<int> serve_until_the_end(const request& options, std::vector<held_
     mine.leave();
     return exit_error;
   }
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // whoever the command leaves behind may have tokens: their end shall be seen
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // what the command leaves behind may have tokens: the end of it shall be seen
   const char* const flags = std::getenv("MAKEFLAGS");
   std::vector<std::string> texts;
   prepared_command command(

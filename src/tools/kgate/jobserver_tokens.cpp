@@ -101,7 +101,7 @@ int sweep_fifos() {
   int swept = 0;
   for (const std::string& folder : found) {
     const std::string fifo = folder + "/fifo";
-    // Whoever uses it reads it: the jobserver, or a tree that it left behind.
+    // What uses it reads it: the jobserver, or a tree that it left behind.
     const int fd = ::open(fifo.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
     const bool unused = fd < 0 && (errno == ENXIO || errno == ENOENT);
     if (fd >= 0) close(fd);

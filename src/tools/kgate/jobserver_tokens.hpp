@@ -30,7 +30,7 @@ class token_pipe {
   int write_end() const { return ours_[1]; }
   int tokens() const;
   bool put() const;
-  /// Takes a token back, unless somebody was faster.
+  /// Takes a token back, unless a process was faster.
   bool take() const;
 
  private:
@@ -42,7 +42,7 @@ class token_pipe {
   std::string folder_, fifo_;
 };
 
-/// Removes the FIFOs that killed jobservers of this user left and nobody reads any more. How many.
+/// Removes the FIFOs that killed jobservers of this user left and no process reads any more. How many.
 int sweep_fifos();
 
 /// An opening of the gate's .run file that the command inherits, and all that it starts unless they close it. Slots

@@ -23,7 +23,7 @@ long locked_byte(int fd);
 /// The same from what fdinfo of /proc says of a descriptor.
 long locked_byte_of(const std::string& info);
 
-/// F_RDLCK, F_WRLCK or F_UNLCK for a byte. False if somebody else has it, or cannot be waited for.
+/// F_RDLCK, F_WRLCK or F_UNLCK for a byte. False if another opening has it, or cannot be waited for.
 bool lock_byte(int fd, short type, off_t byte, bool waits = false);
 /// Whether another opening has locked the byte.
 bool is_locked(int fd, off_t byte);

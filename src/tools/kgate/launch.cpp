@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds the slot. Two locks that the kernel releases: the wrapper's own (an open-file-description lock, closed on
+// What holds the slot. Two locks that the kernel releases: the wrapper's own (an open-file-description lock, closed on
 // exec) and one that the command takes for itself between vfork and exec: a traditional record lock on a file of its
 // own, which belongs to the process and so survives exec but is not inherited by the command's children. So the slot is
 // taken while the wrapper or the command lives, and processes that the command leaves behind do not keep it.
@@ -67,7 +67,7 @@ bool is_ours(const char* setting) {
   return false;
 }
 
-/// Whether the gate was removed by force while its member was inside, where it stays: nobody else sees that gate.
+/// Whether the gate was removed by force while its member was inside, where it stays: no other process sees that gate.
 bool is_inside_removed(held_slot& one) {
   mapped_cells& cells = one.gate.cells();
   return cells.word().operation() == op::retired && cells.state_of(one.member.number) == one.member.inside();
@@ -206,8 +206,8 @@ bool handle_signal(const siginfo_t& signal, pid_t command, group_witness& witnes
   if (signal.si_signo == SIGCHLD) {
     if (waitpid(command, &ended, WNOHANG | WUNTRACED) != command) return false;
     if (!WIFSTOPPED(ended)) return true;
-    // Stopped by job control: the shell must see this process stopped, too. Not after SIGSTOP, which somebody sent to
-    // the command itself and will undo there.
+    // Stopped by job control: the shell must see this process stopped, too. Not after SIGSTOP, which was sent to the
+    // command itself and will be undone there.
     const int by = WSTOPSIG(ended);
     if (by == SIGTSTP || by == SIGTTIN || by == SIGTTOU) stop_unless_continued();
     return false;

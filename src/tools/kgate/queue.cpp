@@ -43,7 +43,7 @@ int wait_until(const request& options, core& gate, Done done) {
     gate.heal_all();
     snapshot seen = take_snapshot(gate.cells().map());
     if (seen.settled && done(seen)) return exit_ok;
-    if (seen.retired) {  // those inside stay inside a gate that nobody sees any more, and so does what becomes of them
+    if (seen.retired) {  // those inside stay inside a gate that is not seen any more, and so does what becomes of them
       complain("gate '" + options.name() + "' was removed while somebody was inside or waited");
       return exit_lost;
     }
@@ -112,7 +112,7 @@ int cancel(const request& options) {
   const snapshot seen = take_snapshot(gate.cells().map());
   json_value cancelled = json_value::array();
   std::string out;
-  // From the end, so that nobody is granted on the way who is about to be cancelled.
+  // From the end, so that no waiter is granted on the way that is about to be cancelled.
   for (auto who = seen.waiters.rbegin(); who != seen.waiters.rend(); ++who) {
     if (!options.all && !is_process(*who, options.pid)) continue;
     if (!gate.dismiss(mine, *who)) continue;

@@ -98,7 +98,7 @@ int run(const request& options) {
   const int ended = attend(how.process, options, signals, limit, witness);
   expect_truncation(WIFSIGNALED(ended) ? exit_signal + WTERMSIG(ended) : WEXITSTATUS(ended));
   leave_all();
-  witness.end();  // when nobody waits for it
+  witness.end();  // now that no process waits for the slot
   if (how.error != 0 || how.lost) return failed_start(how, command, options);
   record_passages(slots);
   if (limit.exceeded()) {

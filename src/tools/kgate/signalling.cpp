@@ -124,7 +124,7 @@ std::string send_signal(core& gate, const participant& who, int number) {
   if (geteuid() != 0 && geteuid() != who.user) return "only its user, " + user_name(who.user) + ", and root may";
   if (process <= 1) return "it cannot be named here";
   // Opened before anything is asked: should the number be used again meanwhile, the answers are of another process, and
-  // the signal reaches nobody.
+  // the signal reaches no process.
   const descriptor opened(syscall(SYS_pidfd_open, process, 0));
   if (opened.get() < 0)
     return errno == ESRCH ? "there is no process " + std::to_string(process) + " here" : std::strerror(errno);

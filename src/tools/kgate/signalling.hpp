@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Signals to participants of a gate. What a gate's file says of its participants is written by whoever may write to
-/// it, and process numbers of other PID namespaces mean something else here: so the kernel is asked.
+/// Signals to participants of a gate. What a gate's file says of its participants is written by any user who may write
+/// to it, and process numbers of other PID namespaces mean something else here: so the kernel is asked.
 
 #include <string>
 

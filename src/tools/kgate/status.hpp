@@ -24,7 +24,7 @@ int report_failures(const std::vector<view>& gates, const request& options);
 /// How many slots are taken.
 int inside_of(const view& gate);
 
-/// "running", "stopped", "starting" (granted, and yet to notice it), "idle" (a jobserver's token that nobody has
+/// "running", "stopped", "starting" (granted, and yet to notice it), "idle" (a jobserver's token that no job has
 /// taken), or "waiting".
 const char* state_of(const detail::gates::participant& who, bool inside);
 

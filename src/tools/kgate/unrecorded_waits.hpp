@@ -24,7 +24,7 @@ inline std::uint16_t shortened(std::uint64_t us) {
 }
 inline std::uint64_t lengthened(std::uint16_t bits) { return std::uint64_t{bits & 0x7FFU} << (bits >> 11); }
 
-/// Only the member whose line it is adds and takes; anybody may read.
+/// Only the member whose line it is adds and takes; any process may read.
 class unrecorded_waits {
  public:
   explicit unrecorded_waits(decltype(detail::gates::member_line::unrecorded)& line) : line_(line) {}

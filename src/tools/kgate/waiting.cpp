@@ -48,8 +48,8 @@ struct queue_line {
   }
 };
 
-/// Signals that end a wait. The handler takes the member out of the queue, as anybody may, so that the wait ends at
-/// once whatever it is doing; who waits then leaves in good order and dies of the signal.
+/// Signals that end a wait. The handler takes the member out of the queue, as any process may, so that the wait ends at
+/// once whatever it is doing; the waiter then leaves in good order and dies of the signal.
 class interruptible_wait {
  public:
   interruptible_wait(core& gate, membership& member) {
@@ -160,7 +160,7 @@ void compare_with_options(const request& options, const gate_request& wanted, co
 
 namespace {
 
-/// Whether there is room but for tokens that jobservers offer and nobody has taken.
+/// Whether there is room but for tokens that jobservers offer and no job has taken.
 bool has_room_in_offers(core& gate, int permits) {
   const snapshot seen = take_snapshot(gate.cells().map());
   int room = seen.free;
@@ -191,7 +191,7 @@ entry enter(const request& options, std::int64_t deadline_ns, held_slot& out, wo
     if (result != entry::timed_out || !has_room_in_offers(out.gate, permits)) return result;
     how.deadline_ns = now_ns() + 2 * offer_ns_max;
   } else if (!now.waiting()) {
-    // If nobody waits, those inside may have ended without anybody noticing, as commands after --exec do.
+    // If no process waits, those inside may have ended unnoticed, as commands after --exec do.
     wait_options at_once = how;
     at_once.deadline_ns = 0;
     if (const entry result = out.gate.enter(out.member, permits, at_once, became); result != entry::timed_out)
@@ -200,8 +200,8 @@ entry enter(const request& options, std::int64_t deadline_ns, held_slot& out, wo
   return enter_by_waiting(options, how, out, became);
 }
 
-/// Whether the gate was removed before this process queued up: for who comes now it is a gate that never was. One that
-/// waited is turned away instead.
+/// Whether the gate was removed before this process queued up: for one that comes now it is a gate that never was. One
+/// that waited is turned away instead.
 bool was_gone_before(held_slot& one) {
   mapped_cells& cells = one.gate.cells();
   return cells.word().operation() == op::retired &&
@@ -271,14 +271,14 @@ std::optional<int> acquire_one(const request& options, std::int64_t deadline_ns,
 
 namespace {
 
-/// Whether nobody has asked for the size of the gate yet, or set it.
+/// Whether the size of the gate was neither asked for nor set so far.
 bool has_default_size(core& gate) {
   const file_layout& map = gate.cells().map();
   return map.header.default_size != 0 && limit{map.size_bits.load()}.seq() == 0;
 }
 
 /// A gate has another size than the one that is asked for, which `failure` says, or that one by default: gives it that
-/// one if nobody had asked for the other, so that it stands from now on.
+/// one if the other was not asked for, so that it stands from now on.
 [[gnu::noinline]] gate_failure replace_default_size(const gate_request& wanted, const location& where,
                                                     gate_failure failure) {
   core there;
@@ -286,7 +286,7 @@ bool has_default_size(core& gate) {
   if (other.code == gate_errc::not_found) return {};
   if (other) return other;
   if (there.cells().map().header.default_size == 0) return failure;
-  if (!has_default_size(there)) return {};  // somebody else has been faster
+  if (!has_default_size(there)) return {};  // another process has been faster
   membership mine;
   other = there.join("kgate", mine);
   if (other) return there.cells().word().operation() != op::retired ? other : gate_failure{};
@@ -359,7 +359,7 @@ int open_gate(const request& options, const gate_request& wanted, core& gate, bo
     where.default_size = true;
     failure = gate.open(wanted.name, 1, where);
     if (failure.code != gate_errc::wrong_slots || tries == tries_max) break;
-    failure = gate.open(wanted.name, 0, where);  // somebody else was faster, with a number: that gate will do
+    failure = gate.open(wanted.name, 0, where);  // another process was faster, with a number: that gate will do
   }
   if (failure.code == gate_errc::not_found && options.existing)
     failure.text = no_such_gate(options, wanted.name) + "; create it: kgate create" +
@@ -379,7 +379,7 @@ std::optional<int> acquire_slots(const request& options, std::vector<held_slot>&
     deadline = options.timeout_s > 1e9 ? forever : now_ns() + std::llround(options.timeout_s * 1e9);
   std::vector<std::size_t> order(options.gates.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  // Everybody in the same order, or two would wait for each other.
+  // All processes in the same order, or two would wait for each other.
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return options.gates[a].name < options.gates[b].name; });
   out = std::vector<held_slot>(options.gates.size());

@@ -13,7 +13,7 @@ namespace kgate::tool {
 
 /// What stands for a command's process for a token of a jobserver.
 inline constexpr int token_offered = -1, token_in_use = -2;
-/// How long it takes a jobserver to give back a token that is offered in vain, if somebody waits at the gate.
+/// How long it takes a jobserver to give back a token that is offered in vain, if a process waits at the gate.
 inline constexpr std::int64_t offer_ns_max = 100'000'000;
 
 /// The process of a participant's command; 0 if there is none.
@@ -46,7 +46,7 @@ std::string shown_command(const request& options);
 /// Opens the gate as the options say, creating it if they allow that: 0, or an exit code and why has been said.
 int open_gate(const request& options, const gate_request& wanted, detail::gates::core& gate, bool for_command = false);
 
-/// Opens or creates the gate with the size that is asked for, which replaces one that nobody had asked for.
+/// Opens or creates the gate with the size that is asked for, which replaces one that was not asked for.
 gate_failure open_with_size(const gate_request& wanted, const detail::gates::location& where,
                             detail::gates::core& gate);
 

@@ -94,9 +94,9 @@ class temporal_formula {
   int root_ = 0;
 };
 
-/// Throws std::invalid_argument with a sentence if the label that `who` names is neither one of `others` nor one that a
-/// process comes to, as far as `p` has been explored.
-void require_label(std::string_view who, const std::string& label, const program& p,
+/// Throws std::invalid_argument with a sentence if the label that `named_by` names is neither one of `others` nor one
+/// that a process comes to, as far as `p` has been explored.
+void require_label(std::string_view named_by, const std::string& label, const program& p,
                    const std::vector<std::string>& others);
 
 }  // namespace kgate::lab

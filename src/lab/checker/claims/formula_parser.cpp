@@ -316,14 +316,14 @@ temporal_formula::temporal_formula(std::string_view text, const program& p) {
   root_ = formula_parser(text, p, *this).run();
 }
 
-void require_label(std::string_view who, const std::string& label, const program& p,
+void require_label(std::string_view named_by, const std::string& label, const program& p,
                    const std::vector<std::string>& others) {
   std::set<std::string> known(others.begin(), others.end());
   for (int q = 0; q < p.N(); ++q)
     for (local_id s = 0; s < p.locals(q); ++s) known.insert(p.local(q, s).label);
   if (!known.contains(label))
-    throw std::invalid_argument(fmt::format("{} names label '{}', and the text has none such{}; it has {}", who, label,
-                                            suggestion(label, known), fmt::join(known, ", ")));
+    throw std::invalid_argument(fmt::format("{} names label '{}', and the text has none such{}; it has {}", named_by,
+                                            label, suggestion(label, known), fmt::join(known, ", ")));
 }
 
 void temporal_formula::check_labels(const program& p, const std::vector<std::string>& others) const {

@@ -13,13 +13,13 @@ namespace kgate::lab {
 enum class shown_by {
   finite,   ///< its last step or the state it ends in
   endless,  ///< what repeats for ever
-  either,   ///< what repeats for ever, or an end at which nobody that ought to move can
+  either,   ///< what repeats for ever, or an end at which no process that ought to move can
 };
 
 struct property {
   std::string_view id;
   std::string_view says;     ///< of all runs of the algorithm
-  std::string_view source;   ///< who defined it
+  std::string_view source;   ///< the paper that defines it
   std::string_view needs{};  ///< of the algorithm's text, empty if nothing
   std::string_view decided;  ///< how
   shown_by evidence = shown_by::finite;

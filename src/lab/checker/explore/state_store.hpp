@@ -119,7 +119,7 @@ class state_store {
     }
   }
 
-  /// Doubles the index; nobody else may be at work. `levels` are the numbers in use.
+  /// Doubles the index; no other thread may be at work. `levels` are the numbers in use.
   void grow(const std::vector<id_range>& used, int threads);
 
  private:

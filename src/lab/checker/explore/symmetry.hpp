@@ -3,7 +3,7 @@
 
 /// States that differ only by renaming processes, reduced to one of them. Sound for algorithms whose text treats
 /// process numbers as names only (the catalogue says which do). Properties of single states can be read off the reduced
-/// states; fairness needs to know who is who along a run, which quotient.hpp keeps track of.
+/// states; fairness needs to know which process is which along a run, which quotient.hpp keeps track of.
 ///
 /// Renaming by a permutation moves local states and variables with a home to the process they belong to, and renames
 /// the values of variables that hold process numbers. If the initial state is not the same under every renaming (figure

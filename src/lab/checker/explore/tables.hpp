@@ -168,7 +168,7 @@ class tables {
   unsigned death_bits_ = 0;
   std::vector<std::unique_ptr<local_row[]>> rows_;
   std::deque<std::vector<std::atomic<std::uint64_t>>> steps_;
-  std::deque<std::unique_ptr<step_index>> indices_;  // those that were outgrown, too: somebody may still read them
+  std::deque<std::unique_ptr<step_index>> indices_;  // those that were outgrown, too: a thread may still read them
   std::atomic<std::uint64_t> bytes_{0};
   std::mutex mutex_;
 };

@@ -11,7 +11,8 @@
 namespace kgate::lab {
 
 /// A cycle from `entry` by steps for which within(s, i, t) holds, on which each process of `owed` takes a step or is
-/// somewhere not obliged to, and each of `must_step` takes one. `stepping` are those who take steps in the part at all.
+/// somewhere not obliged to, and each of `must_step` takes one. `stepping` are those that take steps in the part at
+/// all.
 template <class Graph, class Within>
 std::vector<int> fair_cycle(const Graph& g, typename Graph::vertex entry, Within&& within, process_set owed,
                             process_set must_step, process_set stepping) {

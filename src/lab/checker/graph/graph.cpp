@@ -83,7 +83,7 @@ void state_graph::fill(exploration& e, const std::vector<id_range>& pieces, std:
       for_each_step<W>(
           *e.table, no_observer{}, e.contention, e.store->record(s),
           [&](const step& it, const std::uint64_t* to) {
-            if (it.choice == death_choice) return;  // nobody owes it, and no cycle contains it
+            if (it.choice == death_choice) return;  // no process owes it, and no cycle contains it
             if (it.row.where != region::remainder && it.choice == 0) obliged_[s] |= only(it.p);  // no accident is owed
             if (it.row.where != region::critical && e.table->row(it.p, it.entry.next()).where == region::critical)
               enters_[s] |= only(it.p);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The explored states as a graph: who leads where, who must move, who is in which region. Properties of infinite runs
-/// are decided on it.
+/// The explored states as a graph: which steps lead where, which processes must move, which are in which region.
+/// Properties of infinite runs are decided on it.
 
 #include <cstdint>
 #include <string>
@@ -44,8 +44,8 @@ class state_graph {
   process_set obliged(state_id s) const { return obliged_[s]; }
   process_set in_entry(state_id s) const { return entry_[s]; }
   process_set in_exit(state_id s) const { return exit_[s]; }
-  /// Processes in their entry at a location where one can stay for ever: an await, or a loop. Who stays in its entry
-  /// without stopping comes to stand or go round at such locations, whatever the others do.
+  /// Processes in their entry at a location where one can stay for ever: an await, or a loop. One that stays in its
+  /// entry without stopping comes to stand or go round at such locations, whatever the others do.
   process_set may_stay(state_id s) const { return stays_[s]; }
   /// Processes with a step from s that enters the critical section.
   process_set enters(state_id s) const { return enters_[s]; }

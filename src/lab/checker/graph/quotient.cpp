@@ -99,7 +99,7 @@ void quotient_graph::fill(exploration& e, std::size_t thread, std::size_t thread
       for_each_step<W>(
           *e.table, no_observer{}, e.contention, e.store->record(state(r)),
           [&](const step& it, const std::uint64_t* to) {
-            if (it.choice == death_choice) return;  // nobody owes it, and no cycle contains it
+            if (it.choice == death_choice) return;  // no process owes it, and no cycle contains it
             if (it.row.where != region::remainder && it.choice == 0)
               obliged_[r] |= static_cast<std::uint8_t>(only(it.p));
             std::uint64_t reduced[W];

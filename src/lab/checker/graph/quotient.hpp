@@ -15,8 +15,8 @@
 /// exactly if in every orbit of processes not crashed there is one that somewhere takes a step in the component, or
 /// somewhere is not obliged to. (Emerson and Sistla decide fairness under symmetry in this way.)
 ///
-/// Only states in which somebody can be a victim, since where it is one can stay for ever, have vertices: a fraction of
-/// all. They are the rows of the graph, numbered in the order of the store; nothing is kept of the others.
+/// Only states in which some process can be a victim, since it can stay where it is for ever, have vertices: a fraction
+/// of all. They are the rows of the graph, numbered in the order of the store; nothing is kept of the others.
 
 #include <cstdint>
 #include <vector>

@@ -93,7 +93,7 @@ struct checker_machine {
       if (registers_.safe) make_safe(v, initial);
       return static_cast<int>(variables_.size()) - 1;
     }
-    /// A variable that nobody writes and that every read finds to be any of 0..count-1.
+    /// A variable that no process writes and that every read finds to be any of 0..count-1.
     int add_choice(const char* name, int count) {
       const construction_heap::pause machines_own;
       auto& v = variables_.emplace_back();
@@ -393,7 +393,7 @@ struct checker_machine {
       return choosing(
           p, operation::rmw, ways, [](const T&) { return true; }, f, part);
     }
-    /// The same, and way 0 awaits `until`. Nobody owes the other ways: who can take only those is blocked.
+    /// The same, and way 0 awaits `until`. No process owes the other ways: one that can take only those is blocked.
     template <class Predicate, class F, class Part>
     auto await_choosing(Process& p, int ways, Predicate&& until, F&& f, Part&& part) {
       return choosing(p, operation::await, ways, until, f, part);

@@ -115,7 +115,7 @@ program::outcome program::run(int p, const std::vector<code>& history, const che
   } catch (const checker_machine::Process::blocked_here&) {
     blocked = true;
   } catch (const checker_machine::Process::not_observable&) {
-    // The text is elsewhere than the history says; who compares sees that it made fewer accesses.
+    // The text is elsewhere than the history says; a comparison of the runs shows that it made fewer accesses.
     result.last.blocked = blocked = true;
     result.label = process.label();
     return result;

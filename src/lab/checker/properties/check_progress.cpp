@@ -29,7 +29,7 @@ void checking::deadlock(property_result& r) {
     return violated(r, explored_.deadlock, "a process waits in its entry and nobody alive can move", run);
   }
   if (!explored_.complete) return undecided(r, explored_.why);
-  // Without busy loops in the automata a run in which nobody enters comes to rest, and rest was looked for.
+  // Without busy loops in the automata a run in which no process enters comes to rest, and rest was looked for.
   if (!has_cycle_in(program_, region::entry) && !has_cycle_in(program_, region::exit)) {
     r.is = verdict::holds;
     return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Who is enabled to enter, in every state.
+/// Which processes are enabled to enter, in every state.
 ///
 /// Afek, Dolev, Gafni, Merritt & Shavit 1994, definition 2.4: p is enabled in s if it enters in every run from s in
 /// which it takes infinitely many steps, whatever the others do, and however many of them stop. (Danek 2010 asks for a

@@ -73,7 +73,7 @@ state_id find_exit_region(const state_graph& g, const depths& d) {
 
 namespace {
 
-/// Who is overtaken by whom although it waits, for one victim.
+/// Whether one victim is overtaken, and by which process, although it waits.
 class overtaking_search {
  public:
   overtaking_search(const state_graph& g, const depths& d, const enabling& who, waits_for what, int victim)
@@ -138,7 +138,7 @@ class overtaking_search {
   const enabling& who_;
   waits_for what_;
   int victim_;
-  std::vector<process_set> arrived_;  ///< who can have been in its remainder, and not inside since, while it waited
+  std::vector<process_set> arrived_;  ///< which can have been in their remainder, and not inside since, while it waited
   std::vector<state_id> open_;
 };
 

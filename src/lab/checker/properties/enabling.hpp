@@ -17,8 +17,8 @@
 
 namespace kgate::lab {
 
-/// Who is enabled in which state: the greatest set closed under the steps of the others. One word a state, and one for
-/// the processes inside.
+/// Which processes are enabled in which state: the greatest set closed under the steps of the others. One word a state,
+/// and one for the processes inside.
 class enabling {
  public:
   enabling(exploration& e, const state_graph& g, watch& w);
@@ -44,7 +44,7 @@ class enabling {
 /// if none.
 state_id find_not_full(const state_graph& g, const depths& d, const enabling& who, int k);
 
-/// A state in which somebody is in its exit region; no_state if none.
+/// A state in which a process is in its exit region; no_state if none.
 state_id find_exit_region(const state_graph& g, const depths& d);
 
 /// What the victim of an overtaking has not come to: to be inside (C3, C5), or to be enabled (C3', C5').
@@ -62,18 +62,18 @@ struct overtaking {
   int overtaker = -1;
 };
 
-/// FIFO (C5) or FIFO enabling (C5'): empty if nobody is overtaken so.
+/// FIFO (C5) or FIFO enabling (C5'): empty if no process is overtaken so.
 std::optional<overtaking> find_overtaking(const state_graph& g, const depths& d, const enabling& who, waits_for what,
                                           watch& w);
 
 /// Finite waiting (C3) or finite waiting for enabling (C3'), with at most `crashes` processes failing: a run in which
-/// the victim waits for ever while another gets inside again and again. The victim may be one that failed; who has
-/// stopped inside or in its remainder has not failed.
+/// the victim waits for ever while another gets inside again and again. The victim may be one that failed; a process
+/// that has stopped inside or in its remainder has not failed.
 liveness_result find_endless_waiting(const state_graph& g, const depths& d, const enabling& who, waits_for what,
                                      int crashes, watch& w);
 
-/// (k,l)-deadlock (C2) with at most `crashes` processes failing: a run in which no process changes regions although
-/// somebody alive waits, in a state with permits that are neither taken nor allocated by group enabling.
+/// (k,l)-deadlock (C2) with at most `crashes` processes failing: a run in which no process changes regions although a
+/// living one waits, in a state with permits that are neither taken nor allocated by group enabling.
 liveness_result find_group_deadlock(const state_graph& g, const depths& d, const enabling& who, int k, int crashes,
                                     watch& w);
 

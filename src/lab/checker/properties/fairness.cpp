@@ -20,7 +20,7 @@ namespace kgate::lab {
 
 namespace {
 
-/// Where everybody is in the stored states.
+/// Where each process is in the stored states.
 class locations {
  public:
   explicit locations(const exploration& e) : table_(*e.table), store_(*e.store) {}

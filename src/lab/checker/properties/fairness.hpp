@@ -24,7 +24,7 @@
 /// bounded-overtaking (the same paper, C4, b-bounded waiting): the same by its letter, of a process in its entry, from
 /// its first step on and until it is inside.
 ///
-/// All speak of all runs: a crashed process is one that takes no more steps, and nobody needs to take any.
+/// All speak of all runs: a crashed process is one that takes no more steps, and no process needs to take any.
 ///
 /// No order needs to be stored in the states: a run in which p was first is a walk through states of the plain graph
 /// that begins with q's start while p is past its doorway and lasts while p stays there and q is in its entry.

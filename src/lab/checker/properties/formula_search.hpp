@@ -11,8 +11,8 @@
 
 namespace kgate::lab {
 
-/// A run that violates a formula: steps of the graph from the initial state, then `cycle` for ever (empty: nobody moves
-/// any more).
+/// A run that violates a formula: steps of the graph from the initial state, then `cycle` for ever (empty: no process
+/// moves any more).
 struct violating_run {
   std::vector<int> steps;
   std::vector<int> cycle;

@@ -33,7 +33,7 @@ bool group_enabled(const state_graph& g, state_id s, process_set G) {
     if (at.left == 0) return false;
     for (int p = 0; p < g.N(); ++p) {
       const state_id t = g.next(at.s, p);
-      play to{t == no_state ? at.s : t, at.left & ~only(p), at.entered};  // who is blocked steps without effect
+      play to{t == no_state ? at.s : t, at.left & ~only(p), at.entered};  // one that is blocked steps without effect
       if (t != no_state && has(g.in_entry(at.s), p) && g.enters(at.s, p)) to.entered |= only(p);
       if (std::popcount(to.entered) >= std::popcount(G)) continue;
       if (seen.insert(to).second) open.push_back(to);
@@ -54,7 +54,7 @@ int allocated_permits(const state_graph& g, const enabling& who, state_id s, int
 
 namespace {
 
-/// Looks for a component in which no process changes regions although somebody alive waits for a permit that is neither
+/// Looks for a component in which no process changes regions although a living one waits for a permit that is neither
 /// taken nor allocated, and keeps the one nearest to the start.
 class group_deadlock_search {
  public:
@@ -102,8 +102,8 @@ class group_deadlock_search {
     if (!found || depths_.of(entry) < depths_.of(found->entry)) found = cycle_through(members, entry, stepping);
   }
 
-  /// Who has left its remainder and not been allocated a permit stays there; the permits do not change in a component
-  /// (the paper, proof of lemma 4.2), so one of its states speaks for all.
+  /// A process that has left its remainder and was not allocated a permit stays there; the permits do not change in a
+  /// component (the paper, proof of lemma 4.2), so one of its states speaks for all.
   bool permit_is_lost(state_id s) {
     if ((graph_.in_exit(s) & ~crashed_) != 0) return true;
     const int wanted = std::min(std::popcount(graph_.in_entry(s)), k_ - std::popcount(who_.inside(s)));
@@ -113,7 +113,7 @@ class group_deadlock_search {
     return entry->second;
   }
 
-  /// A way round the component from `entry` on which everybody in `stepping` steps.
+  /// A way round the component from `entry` on which every process of `stepping` steps.
   lasso cycle_through(std::span<const state_id> members, state_id entry, process_set stepping) const {
     lasso run{entry, {}, -1, crashed_};
     const std::unordered_set<state_id> all(members.begin(), members.end());

@@ -17,7 +17,7 @@ namespace kgate::lab {
 
 namespace {
 
-/// One question: which part of the graph, who has crashed, what a component needs to be bad.
+/// One question: which part of the graph, which processes have crashed, what a component needs to be bad.
 struct question {
   process_set crashed = 0;
   int victim = -1;
@@ -43,7 +43,7 @@ struct question {
     const process_set all = N == 32 ? ~process_set{0} : only(N) - 1;
     return all & ~crashed;
   }
-  /// Given who steps inside a component and who is obliged throughout it.
+  /// Given which processes step inside a component and which are obliged throughout it.
   bool bad(int N, process_set stepping, process_set always_obliged) const {
     if (what == kind::endless_exit) return has(stepping, victim);
     return (always_obliged & owed(N) & ~stepping) == 0;
@@ -78,7 +78,8 @@ std::vector<int> cycle_through(const state_graph& g, const question& q, state_id
   return fair_cycle(g, entry, within, q.owed(g.N()), 0, stepping);
 }
 
-/// Whether one state without a step to itself is settled: somebody there owes a step, and takes it out of the state.
+/// Whether one state without a step to itself is settled: some process owes a step there, and the step leads out of the
+/// state.
 bool passes_through(const state_graph& g, const question& q, state_id s) {
   bool loops = false;
   for (int each = 0; each < g.steps(); ++each) loops |= g.next(s, each) == s && q.follows(g, s, each);
@@ -108,7 +109,7 @@ liveness_result ask(const state_graph& g, const depths& d, const std::vector<que
       const bool finished = parts.for_each(
           [&](state_id s) { return q.in(g, s); }, [&](state_id s, int each) { return q.follows(g, s, each); },
           [&](std::span<const state_id> members, auto&& same) {
-            // Most components are one state in which somebody can move: settled without a second look.
+            // Most components are one state in which some process can move: settled without a second look.
             if (members.size() == 1 && q.what != question::kind::endless_exit && passes_through(g, q, members[0]))
               return true;
             const component_facts f = facts_of(g, q, members, same);

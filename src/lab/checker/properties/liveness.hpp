@@ -17,7 +17,7 @@
 
 namespace kgate::lab {
 
-/// A bad infinite run: a path to `entry`, then `cycle` for ever (empty: nobody moves any more).
+/// A bad infinite run: a path to `entry`, then `cycle` for ever (empty: no process moves any more).
 struct lasso {
   state_id entry = no_state;
   std::vector<int> cycle;  ///< the steps of the graph, in order
@@ -38,7 +38,8 @@ liveness_result find_starvation(const state_graph& g, const depths& d, int crash
 liveness_result find_starvation(const quotient_graph& g, const depths& d, int crashes, watch& w,
                                 const run_limits& limits, std::uint64_t bytes_used);
 
-/// A run in which nobody enters any more although a process outside F is in its entry: blocked, or busy to no effect.
+/// A run in which no process enters any more although a process outside F is in its entry: blocked, or busy to no
+/// effect.
 liveness_result find_deadlock(const state_graph& g, const depths& d, int crashes, watch& w, int threads);
 
 /// A process that takes steps in its exit for ever.

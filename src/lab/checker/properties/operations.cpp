@@ -130,8 +130,8 @@ class search {
  private:
   const local_state& local(int p) const { return program_.local(p, locals_[static_cast<std::size_t>(p)]); }
 
-  /// True if the next step of p concerns nobody else: on a variable of its own, or the end of an operation whose result
-  /// is known. Not the beginning of an operation, which must come when it comes.
+  /// True if the next step of p concerns no other process: on a variable of its own, or the end of an operation whose
+  /// result is known. Not the beginning of an operation, which must come when it comes.
   bool step_is_own(int p) const {
     const local_state& at = local(p);
     if (at.done || at.where == region::remainder) return false;

@@ -27,8 +27,8 @@ struct operations_request {
   sequential_specification object;
   std::uint64_t states_max = 20'000'000;
   /// Variables whose name begins with one of these are accessed by one process only. Its steps on them are taken at
-  /// once: they can neither help nor hinder anybody, and an operation that ends earlier is harder to explain, not
-  /// easier.
+  /// once: they can neither help nor hinder another process, and an operation that ends earlier is harder to explain,
+  /// not easier.
   std::vector<std::string> own_variables;
 };
 
@@ -38,7 +38,7 @@ struct operations_result {
   std::uint64_t histories = 0;  ///< distinct: which operations began and ended, with which results, in which order
   bool complete = false;        ///< false: states_max was reached, or the search ended at a fault
   bool linearizable = true;
-  bool waited = false;        ///< somebody was at a wait that was not over
+  bool waited = false;        ///< a process was at a wait that was not over
   int own_steps_max = 0;      ///< of one operation, over all schedules
   std::vector<int> schedule;  ///< a shortest run that is not linearizable
   std::string why;            ///< what was observed in it

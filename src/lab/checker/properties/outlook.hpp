@@ -11,8 +11,8 @@
 
 namespace kgate::lab {
 
-/// The states of all fair components, with these processes crashed, in which nobody enters although somebody waits;
-/// and those in which some process stays in its entry for ever. A component is what liveness.hpp calls bad.
+/// The states of all fair components, with these processes crashed, in which no process enters although one waits; and
+/// those in which some process stays in its entry for ever. A component is what liveness.hpp calls bad.
 std::vector<bool> states_of_deadlock(const state_graph& g, process_set crashed, watch& w);
 std::vector<bool> states_of_starvation(const state_graph& g, process_set crashed, watch& w);
 
@@ -29,7 +29,7 @@ class outlook {
 
   /// If these processes have crashed and no other one does. A property of states is broken where it is false, and can
   /// break if a run leads to such a state. One of progress is broken if no run lets a process that waits in its entry
-  /// enter (deadlock-free: lets anybody enter), and can break if a fair run keeps one there for ever.
+  /// enter (deadlock-free: lets any process enter), and can break if a fair run keeps one there for ever.
   std::vector<outlook_of> at(state_id s, process_set crashed);
 
  private:

@@ -48,8 +48,8 @@ class plain_order {
 
   /// fife, enabled-in-order and k-fcfs. Runs end with the step that breaks the order.
   fairness_result out_of_order(std::string_view property);
-  /// bounded-waiting, by whom a doorway ends if there is one; or bounded-overtaking. A run is the state where it
-  /// begins.
+  /// bounded-waiting, counted from the end of the waiter's doorway if there is one; or bounded-overtaking. A run is the
+  /// state where it begins.
   waiting_result longest_wait(bool until_enabled, bool doorway);
   /// Where p waits before the end of its doorway; in its exit.
   std::optional<stay> stays_in_doorway(int p);

@@ -218,7 +218,7 @@ class search {
 
   template <class Same>
   void judge(std::span<const vertex> members, Same&& same) {
-    // Most components are one state in which somebody can move: settled without a second look.
+    // Most components are one state in which some process can move: settled without a second look.
     if (members.size() == 1) {
       const marked_states::marks m = marked_.of(members[0]);
       bool loops = false;

@@ -90,7 +90,7 @@ class walk {
   }
   double unit() { return static_cast<double>(random_()) / 4294967296.0; }
   bool chance(double probability) { return unit() < probability; }
-  /// Who goes on, each by its pace; -1 if nobody can.
+  /// The process that goes on, each by its pace; -1 if none can.
   int draw() {
     double sum = 0;
     std::array<double, graph_processes_max> share{};

@@ -7,7 +7,7 @@
 /// for a random and sometimes very long time. Split doorways: so is one in its doorway, or just past it. Each walk
 /// draws how much of both it does, and how long a process goes on by itself.
 ///
-/// What a finite run shows is seen when it happens. That somebody can be kept out for ever (fife, bounded-waiting,
+/// What a finite run shows is seen when it happens. That a process can be kept out for ever (fife, bounded-waiting,
 /// starvation-free, deadlock-free) is seen where it would go round a loop in which nothing changes: alone, if the
 /// others may stop, or with all that wait if at most `crashes` may.
 

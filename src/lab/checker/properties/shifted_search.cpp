@@ -165,7 +165,7 @@ std::string audit_reduction(reduced_program& of, std::uint64_t seed, int walks, 
     int asleep = -1;
     for (int j = 0; j < steps; ++j) {
       if (random() % 64 == 0)
-        asleep = static_cast<int>(random() % static_cast<unsigned>(2 * N));  // half of the time nobody
+        asleep = static_cast<int>(random() % static_cast<unsigned>(2 * N));  // half of the time none
       const int p = static_cast<int>(random() % static_cast<unsigned>(N));
       if (p == asleep || !of.can_move(text, p)) continue;
       of.step(text, p);
@@ -391,8 +391,8 @@ class shifted_search {
     }
   }
 
-  /// A state of a fair component in which `victim` stays in its entry; without a victim: in which somebody alive is in
-  /// its entry and nobody enters. Those of F do not move. Tarjan's algorithm, without recursion.
+  /// A state of a fair component in which `victim` stays in its entry; without a victim: in which a living process is
+  /// in its entry and none enters. Those of F do not move. Tarjan's algorithm, without recursion.
   state fair_component(process_set F, int victim) {
     const auto inside = [&](state s) { return victim < 0 || where(s, victim) == region::entry; };
     const auto edge = [&](state s, int p) {

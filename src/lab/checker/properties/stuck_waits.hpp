@@ -4,10 +4,10 @@
 /// Stuck waits: a process in its entry that is blocked, or that goes round a loop of reads and finds nothing
 /// changed.
 ///
-/// A state in which somebody waits with nothing left to change it and at most `crashes` processes outside their
+/// A state in which a process waits with nothing left to change it and at most `crashes` processes outside their
 /// remainder do not is a deadlock: if those crash, nothing changes any more. The converse holds if no process can take
-/// steps in its exit without end and no loop in an entry writes: then a run in which nobody enters any more comes to
-/// such a state. So deadlock freedom can be decided state by state, and on states reduced by symmetry.
+/// steps in its exit without end and no loop in an entry writes: then a run in which none enters any more comes to such
+/// a state. So deadlock freedom can be decided state by state, and on states reduced by symmetry.
 
 #include <string>
 #include <vector>
@@ -49,7 +49,7 @@ state_id find_stuck_wait(exploration& e, int crashes);
 /// True if some process can go round a loop in its entry that writes.
 bool writes_in_entry_loop(const program& p);
 
-/// The schedule as a run that violates `property`: at its end those who waits with nothing left to change it go round
+/// The schedule as a run that violates `property`: at its end those that wait with nothing left to change it go round
 /// for ever, the others crash.
 trace stuck_wait(program& p, const program_name& of, const std::string& property, std::vector<int> schedule);
 

@@ -9,8 +9,8 @@ namespace kgate::lab {
 
 namespace {
 
-constexpr std::size_t glance = 200;    ///< positions, to show that somebody is not enabled
-constexpr std::size_t proof = 30'000;  ///< positions, to show that somebody is
+constexpr std::size_t glance = 200;    ///< positions, to show that a process is not enabled
+constexpr std::size_t proof = 30'000;  ///< positions, to show that a process is
 
 }  // namespace
 

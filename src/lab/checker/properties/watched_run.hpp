@@ -56,7 +56,7 @@ class watched_run {
   std::optional<seen_violation> step(int entry, bool check_stalls_always);
   /// What is violated if all stop here but those that wait.
   std::optional<seen_violation> stalled();
-  /// Those past their doorway that somebody who started later has overtaken.
+  /// Those past their doorway that a process which started later has overtaken.
   process_set overtaken() const { return overtaken_; }
 
  private:
@@ -84,7 +84,7 @@ class watched_run {
   const watched_properties what_;
   position at_;
   std::vector<process_set> first_;             ///< [q]: past their doorway before q started, and still there
-  process_set overtaken_ = 0;                  ///< by somebody that started later and got inside
+  process_set overtaken_ = 0;                  ///< by one that started later and got inside
   process_set too_often_ = 0;                  ///< overtaken more often than allowed by one process
   std::vector<std::vector<int>> overtakings_;  ///< [p][q]: of p by q
   std::vector<std::vector<int>> passings_;     ///< [p][q]: q got from its remainder to inside while p was in its entry

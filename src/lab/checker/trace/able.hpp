@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Who is able and who is enabled at a position of a run, in the words of Fischer et al. (properties/enabling.hpp), as
-/// far as a bounded search of what may follow shows it. For traces and random runs, where there is no graph of all
-/// states; for atomic registers.
+/// Which processes are able and which are enabled at a position of a run, in the words of Fischer et al.
+/// (properties/enabling.hpp), as far as a bounded search of what may follow shows it. For traces and random runs, where
+/// there is no graph of all states; for atomic registers.
 
 #include <cstddef>
 

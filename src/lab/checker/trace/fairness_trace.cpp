@@ -34,7 +34,7 @@ bool waits_alone(walker w, int victim) {
 /// How many positions a search that judges a trace visits.
 constexpr std::size_t positions_max = 20'000;
 
-/// Looks for a run in which `victim` waits for ever: some steps of anybody, then it alone. Searches positions_max
+/// Looks for a run in which `victim` waits for ever: some steps of any processes, then it alone. Searches positions_max
 /// positions and no more.
 bool can_wait_for_ever(const walker& start, int victim, int N) {
   std::set<position_key> met{key_of(start)};
@@ -105,7 +105,7 @@ std::string judge_fife(const trace& t, program& p) {
   return fmt::format("nobody who started after process {} was past its doorway gets in before it", t.victim);
 }
 
-/// Somebody that started after the victim was past its doorway is past its own and enabled, and the victim waits for
+/// A process that started after the victim was past its doorway is past its own and enabled, and the victim waits for
 /// ever. Being enabled lasts: it is enough to look where each of the later ones was last in its entry.
 std::string judge_enabled_in_order(const trace& t, program& p) {
   if (t.victim < 0) return "a violation of enabled-in-order needs a victim";
@@ -160,7 +160,7 @@ std::string judge_waiting_bound(const trace& t, program& p, int allowed) {
   return fmt::format("nobody overtakes process {} more than {} {}", t.victim, allowed, allowed == 1 ? "time" : "times");
 }
 
-/// While the victim is in its entry somebody gets from its remainder to inside more than `allowed` times.
+/// While the victim is in its entry some process gets from its remainder to inside more than `allowed` times.
 std::string judge_passing_bound(const trace& t, program& p, int allowed) {
   if (t.victim < 0) return "a violation of bounded-overtaking needs a victim";
   follower run(t, p);
@@ -187,8 +187,8 @@ std::string judge_passing_bound(const trace& t, program& p, int allowed) {
                      allowed, allowed == 1 ? "time" : "times", t.victim);
 }
 
-/// Somebody gets in during the loop and the victim stays in its entry, for bounded-waiting never enabled. Being enabled
-/// lasts, so it is enough that the victim can wait for ever from some position in the loop.
+/// Some process gets inside during the loop and the victim stays in its entry, for bounded-waiting never enabled. Being
+/// enabled lasts, so it is enough that the victim can wait for ever from some position in the loop.
 std::string judge_waiting(const trace& t, program& p) {
   if (t.victim < 0) return fmt::format("a violation of {} needs a victim", t.property);
   if (t.loop < 0 || static_cast<std::size_t>(t.loop) == t.schedule.size())
@@ -208,7 +208,7 @@ std::string judge_waiting(const trace& t, program& p) {
   if (!(run.w.here() == start.here())) return "the loop does not come back to its start";
   if (!stays) return fmt::format("process {} does not stay in its entry", t.victim);
   if (!entered) return "nobody enters in the loop";
-  // Who enters has shown whether there are doorways.
+  // The processes that enter have shown whether there are doorways.
   const bool from_doorway = t.property == "bounded-waiting" && doorways_of(p) == doorways::marked;
   if (from_doorway && !doorway_order::past_doorway(run.w, t.victim))
     return fmt::format("process {} is not past its doorway", t.victim);

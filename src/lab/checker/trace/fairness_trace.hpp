@@ -13,7 +13,7 @@
 
 namespace kgate::lab {
 
-/// Who was past its doorway before whom, in a run that is followed step by step.
+/// Which processes were past their doorways before which others, in a run that is followed step by step.
 class doorway_order {
  public:
   explicit doorway_order(int N)

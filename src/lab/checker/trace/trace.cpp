@@ -123,8 +123,8 @@ std::string judge_end(const trace& t, walker& w, int N, int k) {
   return fmt::format("a finite run cannot show that '{}' is violated", t.property);
 }
 
-/// Somebody who was in its remainder while the victim was in its entry enters by the last step, before which the victim
-/// was in its entry and, unless fifo is at stake, not enabled.
+/// A process that was in its remainder while the victim was in its entry enters by the last step, before which the
+/// victim was in its entry and, unless fifo is at stake, not enabled.
 std::string judge_arrival(const trace& t, program& p) {
   walker w(p);
   std::vector<bool> later(static_cast<std::size_t>(p.N()), false);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A counterexample: who steps in which order, who crashes, and, for infinite runs, what repeats. Everything else is
+/// A counterexample: which process steps when, which crash, and, for infinite runs, what repeats. Everything else is
 /// found again by running it.
 
 #include <nlohmann/json_fwd.hpp>
@@ -27,7 +27,7 @@ struct trace {
   program_name of;
   std::string property;
   std::string what;           ///< the violation in a sentence
-  std::vector<int> schedule;  ///< who steps, in order: process numbers, or see scheduled()
+  std::vector<int> schedule;  ///< the process of each step: numbers, or see scheduled()
   int loop = -1;              ///< the steps from here on repeat for ever; -1: a finite run
   int victim = -1;
   std::vector<int> crashed;  ///< do not step from `loop` on (finite run: after its end)

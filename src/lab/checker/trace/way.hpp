@@ -10,8 +10,8 @@
 
 namespace kgate::lab {
 
-/// The way from the initial state to a stored one: who steps, and, with symmetry, how the stored state's processes are
-/// called in the state the way leads to (a stored state is then a renaming of it).
+/// The way from the initial state to a stored one: the process of each step, and, with symmetry, how the stored state's
+/// processes are called in the state the way leads to (a stored state is then a renaming of it).
 struct way {
   std::vector<int> schedule;
   permutation called;

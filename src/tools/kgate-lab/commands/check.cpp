@@ -222,7 +222,7 @@ lab::check_result carry_out_shifted(const lab::ticket_rule& rule, plan& p) {
   }
 }
 
-/// A violation of these says that somebody is enabled: in all runs of so many passages, if they were limited, while in
+/// A violation of these says that a process is enabled: in all runs of so many passages, if they were limited, while in
 /// longer ones it may be kept out. It is judged once more without limit.
 void confirm_without_limit(const plan& p, lab::check_result& r) {
   if (p.request.of.passages == 0 || p.request.of.safe_registers) return;

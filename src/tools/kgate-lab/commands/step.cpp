@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kgate-lab step: one chooses who steps, in a terminal or in a page.
+// kgate-lab step: the user chooses which process steps, in a terminal or in a page.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Where a result comes from, for whoever wants to publish or repeat it.
+/// Where a result comes from, for users who want to publish or repeat it.
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>

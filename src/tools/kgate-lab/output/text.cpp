@@ -61,7 +61,7 @@ std::string count_text(std::uint64_t n, std::string_view one, std::string_view m
 std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) line += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
-  // What somebody gave may be of any length; what is allowed stands at the end.
+  // What the user gave may be of any length; what is allowed stands at the end.
   constexpr std::size_t first = 300, last = 1000;
   if (line.size() > first + last) line.replace(first, line.size() - first - last, " ... ");
   return line;
