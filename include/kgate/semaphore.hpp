@@ -236,8 +236,8 @@ class alignas(detail::cache_line) basic_semaphore {
     with_waiters([&](const auto& w) { queued += static_cast<std::ptrdiff_t>(w.last + 1 - w.first); },
                  [&] {
                    const word seen = gate_.read(p);
-                   balance = static_cast<std::ptrdiff_t>(L::free(seen)) -
-                             static_cast<std::ptrdiff_t>(L::in_line(seen)) + static_cast<std::ptrdiff_t>(bargeable(p));
+                   balance = static_cast<std::ptrdiff_t>(L::free(seen)) - static_cast<std::ptrdiff_t>(L::queued(seen)) +
+                             static_cast<std::ptrdiff_t>(bargeable(p));
                  });
     return std::max<std::ptrdiff_t>(0, permits() - balance - queued);
   }

@@ -38,7 +38,7 @@ TEST(AcquireEvent, IsReadableOnceThePermitsAreThere) {
 TEST(AcquireEvent, HandsBackWhatNobodyTook) {
   semaphore s(1);
   {
-    const acquire_event free(s), in_line(s);
+    const acquire_event free(s), queued(s);
     EXPECT_TRUE(free.ended() && readable(free.descriptor()));
   }
   EXPECT_EQ(s.available(), 1);

@@ -354,7 +354,7 @@ TEST(Async, ARequestMayBeAwaitedAgain) {
   EXPECT_EQ(s.available(), 1);
 }
 
-TEST(Async, SlotsAreAwaitedInLine) {
+TEST(Async, SlotsAreAwaitedInOrder) {
   slots two(2);
   std::vector<std::ptrdiff_t> got;
   const auto work = [&]() -> detached { got.push_back(co_await two.async_acquire()); };
@@ -385,7 +385,7 @@ TEST(Async, SlotsAreAwaitedInLine) {
   two.release(0);
   two.release(1);
 }
-TEST(Async, APoolLendsToCoroutinesInLine) {
+TEST(Async, APoolLendsToCoroutinesInOrder) {
   pool<int> one(1, [](std::ptrdiff_t) { return 5; });
   std::vector<int> seen;
   thread_pool threads(1);
@@ -423,7 +423,7 @@ TEST(Async, APoolLendsToCoroutinesInLine) {
   EXPECT_EQ(broken.available(), 1) << "the slot is free again";
 }
 
-TEST(Async, ACoroutineMayBeDestroyedInLine) {
+TEST(Async, ACoroutineMayBeDestroyedInTheQueue) {
   semaphore s(1);
   std::stop_source stop;
   std::string order;

@@ -182,7 +182,7 @@ TYPED_TEST(semaphore_kinds, shrinking_admits_nobody_until_under_k) {
   EXPECT_EQ(s.available(), 2);
 }
 
-TYPED_TEST(semaphore_kinds, growing_admits_those_in_line) {
+TYPED_TEST(semaphore_kinds, growing_admits_those_queued) {
   TypeParam s(1);
   s.acquire();
   std::jthread a([&] { s.acquire(); }), b([&] { s.acquire(); });

@@ -13,7 +13,7 @@ using named = ticket_word<std::uint16_t, 4, 3>;
 
 constexpr word sum(word a, word b) { return static_cast<word>(a + b); }
 
-TEST(TicketWord, TheMostInLineFillTheCount) { EXPECT_EQ(sum(L::bias, L::permits_max), L::count_mask); }
+TEST(TicketWord, TheMostQueuedFillTheCount) { EXPECT_EQ(sum(L::bias, L::permits_max), L::count_mask); }
 
 TEST(TicketWord, OneOutIsTheCountWithOnePermitOut) {
   for (word k = 1; k <= L::permits_max; ++k) {
@@ -27,15 +27,15 @@ TEST(TicketWord, OneOutIsTheCountWithOnePermitOut) {
 TEST(TicketWord, WhoWaitsAndWhoIsAtTheFront) {
   for (const word first : {word{0}, word{5}, L::ticket_mask})
     for (word k = 1; k <= L::permits_max; ++k)
-      for (word line = 0; line <= L::permits_max; ++line) {
-        const word v = sum(sum(L::make(first, k), k), line);  // all permits out, and so many tickets behind them
-        EXPECT_EQ(L::in_line(v), line);
-        for (word i = 0; i < line; ++i) {
+      for (word queued = 0; queued <= L::permits_max; ++queued) {
+        const word v = sum(sum(L::make(first, k), k), queued);  // all permits out, and so many tickets behind them
+        EXPECT_EQ(L::queued(v), queued);
+        for (word i = 0; i < queued; ++i) {
           const word t = L::wrapped(sum(first, i));
           EXPECT_TRUE(L::waits(v, t));
-          EXPECT_EQ(L::at_front(v, t), i == 0) << line << " queued, " << i << " before it";
+          EXPECT_EQ(L::at_front(v, t), i == 0) << queued << " queued, " << i << " before it";
         }
-        EXPECT_TRUE(L::at_front(v, L::next_ticket(v)) || line > 0);
+        EXPECT_TRUE(L::at_front(v, L::next_ticket(v)) || queued > 0);
       }
 }
 

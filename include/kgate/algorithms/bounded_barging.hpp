@@ -256,7 +256,7 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
   bool release_to_sleeper(Process& p, Bucket& bucket) {
     const word q = Q.read(p["23"]);  // what is seen from here on counts for its epoch only
     const word seen = this->W.read(p["24"]);
-    if (L::in_line(seen) == 0) return false;
+    if (L::queued(seen) == 0) return false;
     if (quota::stopped(q) != quota::stop::none) [[unlikely]] {
       end_stop(p, q, seen);
       return false;

@@ -162,7 +162,7 @@ class ticket_queue {
   /// Queued until admitted: true. False: expired() held, and tickets and permits are given up.
   template <class Expired>
   bool wait(Process& p, Private& mine, Expired&& expired) {
-    if (yield_in_line<M>(p["2l"], W, admits(mine.last), standing_of(mine.last))) return true;
+    if (yield_in_queue<M>(p["2l"], W, admits(mine.last), standing_of(mine.last))) return true;
     return wait_registered(p, mine, expired);
   }
 
@@ -276,7 +276,7 @@ class ticket_queue {
   /// The same; the caller wakes those taken out of the queue.
   template <class Taken>
   void add_permits(Process& p, word n, Taken& taken) {
-    if (L::in_line(put_back(p["12"], n)) > 0)
+    if (L::queued(put_back(p["12"], n)) > 0)
       detail::bucket_protocol<M>::visit(p, M::bucket_of(p, *this), self(), n, taken);
   }
   /// Takes n permits out of use, free ones first. Those inside and those admitted already stay; until as many have
@@ -365,7 +365,7 @@ class ticket_queue {
   }
   static auto standing_of(word t) {
     return [t](word v) {
-      return standing{t, static_cast<std::size_t>(L::ahead(v, t)), static_cast<std::size_t>(L::in_line(v))};
+      return standing{t, static_cast<std::size_t>(L::ahead(v, t)), static_cast<std::size_t>(L::queued(v))};
     };
   }
   static word carried_by(const entry& e) { return L::wrapped(static_cast<word>(e.last + 1 - e.weight - e.first)); }
@@ -376,7 +376,7 @@ class ticket_queue {
   word put_back(P& p, word n, word name = 0) {
     if constexpr (requires { M::before_release(p, W, L::E); }) M::before_release(p, W, L::E);
     const word old = W.fetch_add(p, static_cast<word>(L::handing_back(n) + name));
-    for (word i = 0; i < std::min(n, L::in_line(old)); ++i)
+    for (word i = 0; i < std::min(n, L::queued(old)); ++i)
       noted<M>(p, event::admission, L::wrapped(static_cast<word>(L::E(old) + i)));
     return old;
   }
@@ -384,7 +384,7 @@ class ticket_queue {
   /// object.
   [[gnu::noinline, gnu::flatten]] bool finish_release(Caller caller, word old, word n, word one_out) {
     auto&& p = process_of<M>(caller, key());
-    if (L::in_line(old) > 0) {
+    if (L::queued(old) > 0) {
       visit_room(p, n);
       return true;
     }
@@ -407,7 +407,7 @@ class ticket_queue {
   /// first.
   bool enter_drawn(Process& p, Private& mine, word old, word w) {
     note_tickets(p, mine, old, w);
-    if (w == 1 && L::in_line(old) == 0 && W.compare_and_swap(p["1u"], static_cast<word>(old + 1), old)) {
+    if (w == 1 && L::queued(old) == 0 && W.compare_and_swap(p["1u"], static_cast<word>(old + 1), old)) {
       noted<M>(p, event::no_arrival);
       return enter_spinning(p, mine, 1);
     }
@@ -443,7 +443,7 @@ class ticket_queue {
     spinner<M> spin(p);
     for (int gap = 4; spin.again(gap); gap = std::min(2 * gap, 64)) {  // every look takes the word away from its user
       if (take_any(p, seen)) return spin.won();
-      if (L::in_line(seen) > 0 && !may_pass_line(p, seen)) break;
+      if (L::queued(seen) > 0 && !may_pass_queue(p, seen)) break;
       if (L::wrapped(static_cast<word>(L::E(seen) - first)) > passages_max()) break;
     }
     return false;
@@ -453,7 +453,7 @@ class ticket_queue {
     if constexpr (barging) return Barging::spin_passages_max;
     return std::min<word>(64, L::ticket_mask / 4);
   }
-  bool may_pass_line([[maybe_unused]] Process& p, [[maybe_unused]] word seen) {
+  bool may_pass_queue([[maybe_unused]] Process& p, [[maybe_unused]] word seen) {
     if constexpr (barging) return self().may_barge(p, seen);
     return false;
   }

@@ -45,7 +45,7 @@ struct ticket_word {
   /// What to add to W to hand back n permits: n more tickets admitted, n fewer outstanding.
   static constexpr word handing_back(word n) { return static_cast<word>(n * static_cast<word>(one_ticket - 1)); }
   /// How many tickets wait.
-  static constexpr word in_line(word v) { return C(v) > bias ? static_cast<word>(C(v) - bias) : word{0}; }
+  static constexpr word queued(word v) { return C(v) > bias ? static_cast<word>(C(v) - bias) : word{0}; }
   static constexpr word free(word v) { return C(v) < bias ? static_cast<word>(bias - C(v)) : word{0}; }
   /// Whether w permits are free: C + w <= bias, asked of one bit.
   static constexpr bool had_free(word v, word w) { return ((v + w - 1) & bias) == 0; }
@@ -60,7 +60,7 @@ struct ticket_word {
   }
   /// How many tickets are to be admitted before t is.
   static constexpr word ahead(word v, word t) { return wrapped(static_cast<word>(t - E(v))); }
-  static constexpr bool waits(word v, word t) { return ahead(v, t) < in_line(v); }
+  static constexpr bool waits(word v, word t) { return ahead(v, t) < queued(v); }
   /// Whether every ticket below t is admitted.
   static constexpr bool at_front(word v, word t) { return t == E(v) || !waits(v, t); }
   /// Whether t was drawn before u, if fewer than half of all tickets lie between them.

@@ -86,7 +86,7 @@ void walk(int N, int k, unsigned seed) {
           << "N " << N << " k " << k << " step " << step;
   }
 }
-TEST(TicketOffice, ValidTicketsAreThoseOfTheFirstKInLine) {
+TEST(TicketOffice, ValidTicketsAreThoseOfTheFirstKQueued) {
   for (const auto& [N, k] : {std::pair{2, 1}, {3, 1}, {3, 2}, {5, 2}, {5, 4}, {8, 3}, {11, 10}, {40, 7}, {256, 10}})
     for (unsigned seed = 1; seed <= 5; ++seed) walk(N, k, seed);
 }

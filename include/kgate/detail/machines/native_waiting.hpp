@@ -123,7 +123,7 @@ struct native_waiting {
   static constexpr char tag_of = 0;
   /// What serves the queue of a semaphore whose first waiter is a W.
   template <class W, class Algorithm>
-  static void serve_line_of(detail::native_waiter& head, Bucket& b, Taken& taken) {
+  static void serve_queue_of(detail::native_waiter& head, Bucket& b, Taken& taken) {
     Process server({static_cast<W&>(head).counts()}, head.key);
     const_cast<Algorithm*>(static_cast<const Algorithm*>(head.key))->serve(server, b, taken);
   }
@@ -133,7 +133,7 @@ struct native_waiting {
    public:
     template <class Algorithm>
     Waiter(Process& p, Algorithm& of) : counts_(p.counts_) {
-      static constexpr kind thread{&serve_line_of<Waiter, Algorithm>, nullptr, nullptr, &tag_of<Algorithm>};
+      static constexpr kind thread{&serve_queue_of<Waiter, Algorithm>, nullptr, nullptr, &tag_of<Algorithm>};
       key = of.key();
       is = &thread;
       if (p.limit_ != nullptr && p.limit_->stop != nullptr) {
@@ -170,7 +170,7 @@ struct native_waiting {
   /// By the address alone: `of` may be gone, and another semaphore of another type be there.
   template <class Algorithm>
   static void serve(Process& p, Bucket& b, Algorithm& of, Taken& taken, typename Algorithm::word most) {
-    if (b.first_line_is(of.key(), &tag_of<Algorithm>)) [[likely]]
+    if (b.first_queue_is(of.key(), &tag_of<Algorithm>)) [[likely]]
       return of.serve(p, b, taken, most);
     Taken all = taken;  // a copy, as in bucket_protocol
     if (detail::native_waiter* const first = b.first_of(of.key())) first->is->serve(*first, b, all);
@@ -286,7 +286,7 @@ struct native_waiting {
     Spinner spin(p);
     for (;;) {
       const standing s = stands(seen);
-      if (s.ahead > 0 || (adapts && s.in_line >= crowd) || !spin.again()) break;
+      if (s.ahead > 0 || (adapts && s.queued >= crowd) || !spin.again()) break;
       seen = v.read(p);
       if (done(seen)) {
         spin.won();
@@ -300,21 +300,21 @@ struct native_waiting {
   /// that are admitted run next by themselves, and none need sleep or be woken. It comes to nothing if nothing moves,
   /// or if the processor was needed for something else.
   template <class T, class Done, class Stands>
-  static bool yield_in_line(Process& p, Var<T>& v, Done&& done, Stands&& stands) noexcept {
+  static bool yield_in_queue(Process& p, Var<T>& v, Done&& done, Stands&& stands) noexcept {
     if constexpr (adapts) {
       using clock = std::chrono::steady_clock;
       constexpr auto doubtful = detail::adaptive_switch::start::doubtful;
       T seen = v.read(p);
       const std::uint64_t epoch = stands(seen).ticket / yield_together + 1;  // not 0, which suits every switch
       detail::adaptive_switch& yielding = p.learned().yielding;
-      if (stands(seen).in_line > long_line * processors() || !yielding.should_try(epoch, doubtful)) return false;
+      if (stands(seen).queued > long_queue * processors() || !yielding.should_try(epoch, doubtful)) return false;
       auto before = clock::now();
-      for (int i = 0, still = 0; i < yields_in_line_max && still < yields_still_max; ++i) {
+      for (int i = 0, still = 0; i < yields_in_queue_max && still < yields_still_max; ++i) {
         if (done(seen)) {
           yielding.learn(epoch, true, doubtful);
           return true;
         }
-        if (stands(seen).in_line > long_line * processors()) return false;
+        if (stands(seen).queued > long_queue * processors()) return false;
         sched_yield();
         const T now = v.read(p);
         still = now == seen ? still + 1 : 0;
@@ -332,9 +332,9 @@ struct native_waiting {
 
  private:
   /// A queue is long if more wait than so many for each processor: then none yields.
-  static constexpr std::size_t long_line = 8;
+  static constexpr std::size_t long_queue = 8;
   static constexpr std::uint64_t yield_together = 64;  ///< so many tickets try it together
-  static constexpr int yields_in_line_max = 64, yields_still_max = 2;
+  static constexpr int yields_in_queue_max = 64, yields_still_max = 2;
   static constexpr std::chrono::microseconds yield_longest{200};
   static constexpr int lock_spins = 100;
 };

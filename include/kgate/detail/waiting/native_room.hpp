@@ -242,7 +242,7 @@ class alignas(2 * cache_line) native_bucket {
   /// The first waiter, or null.
   native_waiter* first_of(const void* key) noexcept { return ring(key); }
   /// Whether those of `key` are the first queue of the bucket, served by this algorithm.
-  bool first_line_is(const void* key, const void* algorithm) const noexcept {
+  bool first_queue_is(const void* key, const void* algorithm) const noexcept {
     return rings_ != nullptr && rings_->key == key && rings_->is->algorithm == algorithm;
   }
   void serve_all(taken_waiters& taken) {

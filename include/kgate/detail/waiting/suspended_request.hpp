@@ -33,8 +33,8 @@ struct suspension {
   }
   static bool too_heavy(const Semaphore& s, std::uint32_t w) noexcept { return s.too_heavy(w); }
   template <class Request>
-  static void serve_line(native_waiter& head, native_bucket& b, taken_waiters& taken) {
-    machine::template serve_line_of<Request, algorithm>(head, b, taken);
+  static void serve_queue(native_waiter& head, native_bucket& b, taken_waiters& taken) {
+    machine::template serve_queue_of<Request, algorithm>(head, b, taken);
   }
 
   /// Queues it, or not: then `how` says why, and the answer is false. True: the request may be gone.
@@ -146,10 +146,10 @@ class suspended_request : public Node {
   Derived& derived() noexcept { return static_cast<Derived&>(*this); }
   static void resume_waiter(native_waiter& w) noexcept { static_cast<Derived&>(w).resume(); }
   static void expire_waiter(native_waiter& w) noexcept { static_cast<Derived&>(w).cancel(); }
-  static void serve_line(native_waiter& head, native_bucket& b, taken_waiters& taken) {
-    access::template serve_line<Derived>(head, b, taken);
+  static void serve_queue(native_waiter& head, native_bucket& b, taken_waiters& taken) {
+    access::template serve_queue<Derived>(head, b, taken);
   }
-  static constexpr native_waiter::kind kind_of_request{&serve_line, &resume_waiter, &expire_waiter,
+  static constexpr native_waiter::kind kind_of_request{&serve_queue, &resume_waiter, &expire_waiter,
                                                        &access::machine::template tag_of<typename access::algorithm>};
 
   struct uncounted {};

@@ -5,7 +5,7 @@
 /// it.
 ///
 ///  - watch: reads of a variable for a while. Elsewhere one read.
-///  - yield_in_line: reads for a while longer, which leave the processor to others in between. Elsewhere none.
+///  - yield_in_queue: reads for a while longer, which leave the processor to others in between. Elsewhere none.
 ///  - spinner: how many looks are worth it when a process looks by hand.
 ///  - Caller: a process for the short parts of an operation. Elsewhere the process itself.
 ///  - give_way: a short delay after a collision. Elsewhere none.
@@ -27,7 +27,7 @@ namespace kgate {
 struct standing {
   std::uint64_t ticket;
   std::size_t ahead;
-  std::size_t in_line;
+  std::size_t queued;
 };
 
 /// What a process is to the usual, short part of an operation: the process itself, or where a machine has one, a
@@ -74,10 +74,10 @@ auto watch(typename M::Process& p, V& v, Done&& done, [[maybe_unused]] Stands&& 
 
 /// Whether done came to hold for v before the process had looked long enough.
 template <class M, class V, class Done, class Stands>
-bool yield_in_line([[maybe_unused]] typename M::Process& p, [[maybe_unused]] V& v, [[maybe_unused]] Done&& done,
-                   [[maybe_unused]] Stands&& stands) {
-  if constexpr (requires { M::yield_in_line(p, v, done, stands); })
-    return M::yield_in_line(p, v, done, stands);
+bool yield_in_queue([[maybe_unused]] typename M::Process& p, [[maybe_unused]] V& v, [[maybe_unused]] Done&& done,
+                    [[maybe_unused]] Stands&& stands) {
+  if constexpr (requires { M::yield_in_queue(p, v, done, stands); })
+    return M::yield_in_queue(p, v, done, stands);
   else
     return false;
 }
