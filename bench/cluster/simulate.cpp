@@ -277,10 +277,10 @@ class host {
 };
 
 void world::fire(std::set<host*>& watchers) {
-  std::set<host*> told;
-  told.swap(watchers);
-  seen.events += static_cast<double>(told.size());
-  for (host* const one : told) one->notify();
+  std::set<host*> notified;
+  notified.swap(watchers);
+  seen.events += static_cast<double>(notified.size());
+  for (host* const one : notified) one->notify();
 }
 
 void world::run(double until) {

@@ -19,9 +19,9 @@ AT_MOST = {"kgate fifo": 13, "kgate throughput": 20}
 
 def instructions(program, peer, operations):
     with tempfile.NamedTemporaryFile() as out:
-        told = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out.name}", program, "--alone", peer,
-                               str(operations)], capture_output=True, text=True, check=True)
-    return int(re.search(r"Collected : (\d+)", told.stderr).group(1))
+        result = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out.name}", program, "--alone", peer,
+                                 str(operations)], capture_output=True, text=True, check=True)
+    return int(re.search(r"Collected : (\d+)", result.stderr).group(1))
 
 
 def main():

@@ -122,11 +122,11 @@ def gates(data):
 
 
 def deaths(data):
-    def told(what, value):
+    def written(what, value):
         return f"{value:.0f}" if "wake-ups" in what else f"{value / 1000:.2f} ms"
 
-    rows = [[re.sub(r": us(?: until|, )", lambda f: ": until" if "until" in f[0] else ", ", f["what"]), told(f["what"], f["got"]),
-             "" if "wanted" not in f else told(f["what"], f["wanted"]) + ("" if f["holds"] else ", **missed**")] for f in data["figures"]]
+    rows = [[re.sub(r": us(?: until|, )", lambda f: ": until" if "until" in f[0] else ", ", f["what"]), written(f["what"], f["got"]),
+             "" if "wanted" not in f else written(f["what"], f["wanted"]) + ("" if f["holds"] else ", **missed**")] for f in data["figures"]]
     return [f"`gate_deaths`, {machine(data)}:", "", *table(["", "got", "wanted, at most"], rows)]
 
 

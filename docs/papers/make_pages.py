@@ -52,12 +52,12 @@ def slug(paper):
 
 
 def promises(row):
-    told = row["promises"]
-    words = [name for name, value in told.items() if value is True]
-    most = told["overtakings_max"]
+    promised = row["promises"]
+    words = [name for name, value in promised.items() if value is True]
+    most = promised["overtakings_max"]
     often = {None: "", 0: " (never overtaken)", 1: " (overtaken at most once)"}.get(most, f" (overtaken at most {most} times)")
     words = [name + often if name == "bounded-waiting" else name for name in words]
-    crashes = told.get("crashes")
+    crashes = promised.get("crashes")
     return ", ".join(words) + (f"; progress with at most {crashes} crashes" if crashes and crashes != "0" else "")
 
 

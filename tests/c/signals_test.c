@@ -228,8 +228,8 @@ static void a_thread_that_waits_for_signals_ends_waits(void) {
   kgate_part(holder);
 }
 
-/* A process that enters, or waits to, and tells when it is inside. */
-static pid_t starts_to_enter(int begins, int told) {
+/* A process that enters, or waits to, and reports when it is inside. */
+static pid_t starts_to_enter(int begins, int report) {
   const pid_t child = fork();
   CHECK(child >= 0);
   if (child != 0) return child;
@@ -241,7 +241,7 @@ static pid_t starts_to_enter(int begins, int told) {
     CHECK(readable(wait, -1));
     result = kgate_wait_finish(wait);
   }
-  CHECK(result == KGATE_OK && write(told, "x", 1) == 1);
+  CHECK(result == KGATE_OK && write(report, "x", 1) == 1);
   for (;;) pause();
 }
 static size_t waiters_there(void) {
@@ -257,38 +257,38 @@ static void killed(pid_t child) { CHECK(kill(child, SIGKILL) == 0 && waits_for(c
  * next. The last gets in. */
 static void kill_9_of_holders_and_waiters(void) {
   for (int begins = 0; begins < 2; ++begins) {
-    int told[2];
+    int report[2];
     char byte = 0;
     pid_t children[4];
-    CHECK(pipe(told) == 0);
-    children[0] = starts_to_enter(begins, told[1]);
-    CHECK(read(told[0], &byte, 1) == 1);
+    CHECK(pipe(report) == 0);
+    children[0] = starts_to_enter(begins, report[1]);
+    CHECK(read(report[0], &byte, 1) == 1);
     for (size_t i = 1; i < 4; ++i) {
-      children[i] = starts_to_enter(begins ^ (int)(i & 1), told[1]);
+      children[i] = starts_to_enter(begins ^ (int)(i & 1), report[1]);
       while (waiters_there() < i) sleep_for(millisecond);
     }
     killed(children[1]);
     killed(children[0]);
-    CHECK(read(told[0], &byte, 1) == 1);
+    CHECK(read(report[0], &byte, 1) == 1);
     CHECK(waiters_there() == 1);
     killed(children[2]);
-    CHECK(read(told[0], &byte, 1) == 1);
+    CHECK(read(report[0], &byte, 1) == 1);
     killed(children[3]);
     kgate_member* member = join(gate);
     OK(kgate_enter(member, 1));
     kgate_part(member);
-    CHECK(close(told[0]) == 0 && close(told[1]) == 0);
+    CHECK(close(report[0]) == 0 && close(report[1]) == 0);
   }
 }
 
 /* The caller's loop learns of the death, no thread does; the wait goes on until there is something to be had. */
 static void attended_waits_outlive_deaths(void) {
-  int told[2];
+  int report[2];
   char byte = 0;
-  CHECK(pipe(told) == 0);
-  const pid_t holder = starts_to_enter(0, told[1]);
-  CHECK(read(told[0], &byte, 1) == 1);
-  const pid_t ahead = starts_to_enter(1, told[1]);
+  CHECK(pipe(report) == 0);
+  const pid_t holder = starts_to_enter(0, report[1]);
+  CHECK(read(report[0], &byte, 1) == 1);
+  const pid_t ahead = starts_to_enter(1, report[1]);
   while (waiters_there() < 1) sleep_for(millisecond);
   kgate_member* member = join(gate);
   kgate_wait* wait = NULL;

@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-#include "checker/waiting_lines.hpp"
+#include "checker/waiting_queues.hpp"
 #include "kgate/algorithms/am97_queue.hpp"
 #include "kgate/algorithms/danek10_figure2.hpp"
 #include "kgate/algorithms/flbb79_tickets.hpp"
@@ -18,7 +18,7 @@
 namespace kgate::lab {
 namespace {
 
-using namespace waiting_lines;
+using namespace waiting_queues;
 
 class plain_engine {
  public:
@@ -215,7 +215,7 @@ void expect_agreement(size of) {
   }
 }
 
-TEST(two_engines, agree_on_lines) {
+TEST(two_engines, agree_on_queues) {
   for (const size of : {size{2, 1}, size{3, 1}, size{3, 2}}) {
     expect_agreement<fifo>(of);
     expect_agreement<any_of_two>(of);

@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "checker/waiting_lines.hpp"
+#include "checker/waiting_queues.hpp"
 
 namespace kgate::lab {
 namespace {
 
-using namespace waiting_lines;
+using namespace waiting_queues;
 
 template <class Algorithm>
 void expect_verdict(size of, const std::string& property, verdict expected) {

@@ -100,9 +100,9 @@ class OnAnEnsemble(unittest.TestCase):
         self.fail("it did not come to pass")
 
     def test_run(self):
-        told = self.kgate("run", "-k", "2", "--", "sh", "-c",
-                          "echo $KGATE_NAME $KGATE_SLOT $KGATE_SLOTS {slot}; [ $KGATE_TOKEN -gt 0 ]; exit 7")
-        self.assertEqual((told.returncode, told.stdout, told.stderr), (7, f"{self.name} 0 2 0\n", ""))
+        result = self.kgate("run", "-k", "2", "--", "sh", "-c",
+                            "echo $KGATE_NAME $KGATE_SLOT $KGATE_SLOTS {slot}; [ $KGATE_TOKEN -gt 0 ]; exit 7")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (7, f"{self.name} 0 2 0\n", ""))
         tokens = [int(self.kgate("run", "--", "sh", "-c", "echo $KGATE_TOKEN").stdout) for _ in range(3)]
         self.assertEqual(tokens, sorted(set(tokens)))
         self.assertEqual(self.kgate("run", "-w", "2", "--", "sh", "-c", "echo $KGATE_SLOT").stdout, "0,1\n")
@@ -150,9 +150,9 @@ class OnAnEnsemble(unittest.TestCase):
                                      stderr=subprocess.PIPE, text=True)
                     for words in (["-k", "3"], [], [])]
             for one, words in zip(both, ("with -k", "without", "without")):
-                _, told = one.communicate(timeout=60)
+                _, errors = one.communicate(timeout=60)
                 # Who comes second with another size is refused; who has not named one never is.
-                self.assertTrue(one.returncode == 0 or (words == "with -k" and "slots, not 3" in told), f"{words}: {told}")
+                self.assertTrue(one.returncode == 0 or (words == "with -k" and "slots, not 3" in errors), f"{words}: {errors}")
 
     def test_the_command_inherits_no_connection(self):
         command = ["sh", "-c", "ls /proc/self/fd | wc -l"]
@@ -163,9 +163,9 @@ class OnAnEnsemble(unittest.TestCase):
         holder = self.start("run", "-k", "1", "--", "sleep", "60")
         self.until(lambda: self.gate()["holders"])
         self.assertEqual(self.kgate("run", "--try", "--", "true").returncode, 122)
-        told = self.kgate("run", "--timeout", "0.3", "--", "true")
-        self.assertEqual(told.returncode, 124)
-        self.assertIn("became free in time", told.stderr)
+        result = self.kgate("run", "--timeout", "0.3", "--", "true")
+        self.assertEqual(result.returncode, 124)
+        self.assertIn("became free in time", result.stderr)
         self.assertEqual(self.kgate("run", "--timeout", "0.1", "-E", "9", "--", "true").returncode, 9)
         self.assertEqual(self.gate()["waiters"], [])
         interrupted = self.start("run", "--", "true")
@@ -294,13 +294,13 @@ class OnAnEnsemble(unittest.TestCase):
 
     def test_doctor(self):
         self.assertEqual(self.kgate("create", "-k", "1").returncode, 0)
-        told = self.kgate("doctor", "--on", self.ensemble.address + "?session=500ms")
-        self.assertEqual(told.returncode, 0)
-        self.assertIn("sessions last 1000 ms without contact, not the 500 ms that were asked for", told.stdout)  # two ticks
-        told = self.kgate("doctor", "--on", self.ensemble.address + "?session=2s")
-        self.assertIn("sessions last 2000 ms without contact\n", told.stdout)
-        self.assertIn("everybody who reaches the ensemble may use and remove it", told.stdout)
-        self.assertRegex(told.stdout, r"clock: the servers' clock is -?\d{1,3} ms ahead of this machine's\n")
+        result = self.kgate("doctor", "--on", self.ensemble.address + "?session=500ms")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("sessions last 1000 ms without contact, not the 500 ms that were asked for", result.stdout)  # two ticks
+        result = self.kgate("doctor", "--on", self.ensemble.address + "?session=2s")
+        self.assertIn("sessions last 2000 ms without contact\n", result.stdout)
+        self.assertIn("everybody who reaches the ensemble may use and remove it", result.stdout)
+        self.assertRegex(result.stdout, r"clock: the servers' clock is -?\d{1,3} ms ahead of this machine's\n")
         asked = set()  # of the node that shows the servers' clock
 
         def an_hour_ahead(packet, from_client):
@@ -311,9 +311,9 @@ class OnAnEnsemble(unittest.TestCase):
                 return packet[:at] + struct.pack(">q", struct.unpack(">q", packet[at:at + 8])[0] + 3600 * 1000) + packet[at + 8:]
             return packet
 
-        told = self.kgate("doctor", "--on", self.relay(an_hour_ahead))
-        self.assertEqual(told.returncode, 1, told.stdout)
-        self.assertRegex(told.stdout, r"clock: the servers' clock is (3600\d\d\d|3599\d\d\d) ms ahead of this machine's; ages that `kgate status` shows are wrong by that")
+        result = self.kgate("doctor", "--on", self.relay(an_hour_ahead))
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertRegex(result.stdout, r"clock: the servers' clock is (3600\d\d\d|3599\d\d\d) ms ahead of this machine's; ages that `kgate status` shows are wrong by that")
 
     def test_errors(self):
         self.assertEqual(self.kgate("run", "-k", "2", "--", "true").returncode, 0)
@@ -328,10 +328,10 @@ class OnAnEnsemble(unittest.TestCase):
         before = there()
 
         def fails(code, text, *words, **more):
-            told = self.kgate(*words, **more)
-            self.assertEqual(told.returncode, code, told.stderr)
-            self.assertIn(text, told.stderr)
-            self.assertEqual(told.stdout, "")
+            result = self.kgate(*words, **more)
+            self.assertEqual(result.returncode, code, result.stderr)
+            self.assertIn(text, result.stderr)
+            self.assertEqual(result.stdout, "")
             self.assertEqual(there(), before)  # nothing is left behind
 
         fails(125, "has 2 slots, not 3", "run", "-k", "3", "--", "true")
@@ -378,9 +378,9 @@ class OnAnEnsemble(unittest.TestCase):
 
                 threading.Thread(target=serve, daemon=True).start()
                 on = f"zk://127.0.0.1:{server.getsockname()[1]}"
-                told = self.kgate("run", "--on", on, "--", "true", env=dict(self.env, KGATE_CONNECT_TIMEOUT="0.5"))
-                self.assertEqual(told.returncode, 125, told.stderr)
-                self.assertRegex(told.stderr, re.escape(on[5:]) + " (answered within 0.5 s; is the address right|does not answer)")
+                result = self.kgate("run", "--on", on, "--", "true", env=dict(self.env, KGATE_CONNECT_TIMEOUT="0.5"))
+                self.assertEqual(result.returncode, 125, result.stderr)
+                self.assertRegex(result.stderr, re.escape(on[5:]) + " (answered within 0.5 s; is the address right|does not answer)")
                 server.shutdown(socket.SHUT_RDWR)
 
     def test_a_connection_that_is_lost_before_the_first_answer(self):
@@ -394,8 +394,8 @@ class OnAnEnsemble(unittest.TestCase):
                 raise OSError
             return packet
 
-        told = self.kgate("run", "--on", self.relay(drop), "-k", "1", "--", "echo", "inside")
-        self.assertEqual((told.returncode, told.stdout), (0, "inside\n"), told.stderr)
+        result = self.kgate("run", "--on", self.relay(drop), "-k", "1", "--", "echo", "inside")
+        self.assertEqual((result.returncode, result.stdout), (0, "inside\n"), result.stderr)
         self.assertGreaterEqual(len(links), 3)
 
     def test_no_quorum(self):
@@ -406,9 +406,9 @@ class OnAnEnsemble(unittest.TestCase):
             for server in (1, 2):
                 os.kill(three.pid(server), signal.SIGKILL)
             self.until(lambda: self.kgate("run", "--", "true", env=env).returncode == 125)
-            told = self.kgate("run", "--", "true", env=env)
-            self.assertEqual(told.returncode, 125)
-            self.assertIn("quorum", told.stderr)
+            result = self.kgate("run", "--", "true", env=env)
+            self.assertEqual(result.returncode, 125)
+            self.assertIn("quorum", result.stderr)
             self.assertEqual(self.kgate("doctor", env=env).returncode, 1)
             three.start(1)
             three.start(2)
@@ -434,49 +434,49 @@ class OnAnEnsemble(unittest.TestCase):
         q, held = (self.below(gate, which) for which in "qs")
         self.write(held + "/0", "request=w-1-2\n")
         self.assertEqual(self.kgate("run", "--timeout", "0.3", "--", "true").returncode, 124)
-        told = self.kgate("doctor")
-        self.assertEqual(told.returncode, 1)
-        self.assertIn(held + "/0 belongs to no session", told.stdout)
+        result = self.kgate("doctor")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(held + "/0 belongs to no session", result.stdout)
         self.write(q + "/foreign", "")
         for words, code in ((("run", "--", "true"), 125), (("status",), 1), (("remove", "--force"), 1)):
-            told = self.kgate(*words)
-            self.assertEqual(told.returncode, code)
-            self.assertIn(q + "/foreign", told.stderr)
+            result = self.kgate(*words)
+            self.assertEqual(result.returncode, code)
+            self.assertIn(q + "/foreign", result.stderr)
         self.write(gate, "kgate gate 7\nslots=1\n")
-        told = self.kgate("run", "--", "true")
-        self.assertEqual(told.returncode, 125)
-        self.assertIn("another version", told.stderr)
+        result = self.kgate("run", "--", "true")
+        self.assertEqual(result.returncode, 125)
+        self.assertIn("another version", result.stderr)
         self.write(gate, "\x1b[2J")
-        told = self.kgate("run", "-k", "1", "--", "true")
-        self.assertEqual(told.returncode, 125)
-        self.assertIn("no gate of kgate", told.stderr)
-        self.assertNotIn("\x1b", told.stderr)
-        told = self.kgate("doctor", "--json", name=False)
-        self.assertEqual(told.returncode, 1)
-        self.assertIn({"about": self.name, "ok": False}, [{k: f[k] for k in ("about", "ok")} for f in json.loads(told.stdout)["findings"]])
+        result = self.kgate("run", "-k", "1", "--", "true")
+        self.assertEqual(result.returncode, 125)
+        self.assertIn("no gate of kgate", result.stderr)
+        self.assertNotIn("\x1b", result.stderr)
+        result = self.kgate("doctor", "--json", name=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn({"about": self.name, "ok": False}, [{k: f[k] for k in ("about", "ok")} for f in json.loads(result.stdout)["findings"]])
         self.assertEqual(self.kgate("status", name=False).returncode, 0)  # what is no gate is left out
         self.write(gate + "-bare", "kgate gate 2\nid=1-1\nslots=1\n")
         for words, code in ((("run", "--", "true"), 125), (("status",), 1), (("remove",), 1), (("doctor",), 1)):
-            told = self.kgate(words[0], "-n", self.name + "-bare", *words[1:], name=False)
-            self.assertEqual(told.returncode, code)
-            self.assertIn(gate + "-bare there is a gate without its nodes q and s", told.stderr + told.stdout)
+            result = self.kgate(words[0], "-n", self.name + "-bare", *words[1:], name=False)
+            self.assertEqual(result.returncode, code)
+            self.assertIn(gate + "-bare there is a gate without its nodes q and s", result.stderr + result.stdout)
 
     def test_secrets(self):
         mine = dict(self.env, KGATE_ZK_AUTH="me:secret")
         self.assertEqual(self.kgate("run", "-k", "1", "--", "true", env=mine).returncode, 0)
         for env in (self.env, dict(self.env, KGATE_ZK_AUTH="you:secret")):
             for words in (("run", "--", "true"), ("status",), ("remove", "--force"), ("resize", "-k", "2")):
-                told = self.kgate(*words, env=env)
-                self.assertIn(told.returncode, (1, 125))
-                self.assertIn("does not permit", told.stderr)
-                self.assertNotIn("secret:", told.stderr)
+                result = self.kgate(*words, env=env)
+                self.assertIn(result.returncode, (1, 125))
+                self.assertIn("does not permit", result.stderr)
+                self.assertNotIn("secret:", result.stderr)
         self.assertNotIn("me:secret", self.kgate("status", env=mine).stdout)
-        told = self.kgate("doctor", env=mine)
-        self.assertEqual(told.returncode, 0)
-        self.assertNotIn("everybody", told.stdout)
-        told = self.kgate("doctor")
-        self.assertEqual(told.returncode, 1)
-        self.assertIn("does not permit", told.stdout)
+        result = self.kgate("doctor", env=mine)
+        self.assertEqual(result.returncode, 0)
+        self.assertNotIn("everybody", result.stdout)
+        result = self.kgate("doctor")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("does not permit", result.stdout)
         self.assertEqual(self.kgate("remove", env=mine).returncode, 0)
 
     def script(self, text, name=None):
@@ -490,8 +490,8 @@ class OnAnEnsemble(unittest.TestCase):
     def test_hold_and_release(self):
         self.env["KGATE_DIR"] = tempfile.mkdtemp(prefix="kgate-host-")
         hold = f"kgate hold -n {self.name} --fd 9"
-        told = self.script(f"{hold}; {hold}; echo $?; kgate release --fd 9; echo $?; kgate release --fd 9; echo $?; {hold}; kgate release --on zk://a --fd 9; echo $?")
-        out, errors = told.communicate(timeout=60)
+        script = self.script(f"{hold}; {hold}; echo $?; kgate release --fd 9; echo $?; kgate release --fd 9; echo $?; {hold}; kgate release --on zk://a --fd 9; echo $?")
+        out, errors = script.communicate(timeout=60)
         self.assertEqual(out.split(), ["0", "125", "0", "1", "0", "0"], errors)
         self.assertIn("keeps a slot already", errors)
         self.assertEqual(self.gate()["free"], 1)  # it was given back when release returned
@@ -539,8 +539,8 @@ class OnAnEnsemble(unittest.TestCase):
         holder = self.start("run", "--", "sleep", "60")
         self.until(lambda: self.gate()["holders"])
         self.assertEqual(self.kgate("run", "--try", "--", "true").returncode, 122)
-        told = json.loads(self.kgate("stats", "--json").stdout)["gates"][0]
-        self.assertEqual((told["name"], told["passages"], told["refusals"], told["waited"]["count"]), (self.name, 3, 1, 3))
+        stats = json.loads(self.kgate("stats", "--json").stdout)["gates"][0]
+        self.assertEqual((stats["name"], stats["passages"], stats["refusals"], stats["waited"]["count"]), (self.name, 3, 1, 3))
         self.assertIn("3 passages, 1 refused", self.kgate("stats").stdout)
         metrics = self.kgate("stats", "--prometheus").stdout
         self.assertIn(f'kgate_inside{{gate="{self.name}"}} 1\n', metrics)
@@ -551,8 +551,8 @@ class OnAnEnsemble(unittest.TestCase):
         folder = tempfile.mkdtemp(prefix="kgate-make-")
         with open(folder + "/Makefile", "w", encoding="utf-8") as file:
             file.write("all: a b c d\na b c d:\n\t@echo + >>log; sleep 0.3; echo - >>log\n")
-        told = self.kgate("jobserver", "-k", "2", "--", "make", "-C", folder, "-s")
-        self.assertEqual((told.returncode, told.stderr), (0, ""))
+        result = self.kgate("jobserver", "-k", "2", "--", "make", "-C", folder, "-s")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
         with open(folder + "/log", encoding="utf-8") as file:
             signs = file.read().split()
         inside = [signs[:i].count("+") - signs[:i].count("-") for i in range(len(signs) + 1)]
@@ -574,12 +574,12 @@ class OnAnEnsemble(unittest.TestCase):
 
     def test_leases(self):
         self.env["KGATE_DIR"] = tempfile.mkdtemp(prefix="kgate-host-")
-        told = self.kgate("run", "--lease", "--", "true")
-        self.assertEqual(told.returncode, 125)
-        self.assertIn("kgate lease", told.stderr)
+        result = self.kgate("run", "--lease", "--", "true")
+        self.assertEqual(result.returncode, 125)
+        self.assertIn("kgate lease", result.stderr)
         lease = self.lease("-k", "2")
-        told = self.kgate("run", "--lease", "--", "sh", "-c", "echo $KGATE_NAME $KGATE_SLOT $KGATE_SLOTS {slot}; [ $KGATE_TOKEN -gt 0 ]; exit 7")
-        self.assertEqual((told.returncode, told.stdout, told.stderr), (7, f"{self.name} 0 2 0\n", ""))
+        result = self.kgate("run", "--lease", "--", "sh", "-c", "echo $KGATE_NAME $KGATE_SLOT $KGATE_SLOTS {slot}; [ $KGATE_TOKEN -gt 0 ]; exit 7")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (7, f"{self.name} 0 2 0\n", ""))
         second = self.kgate("lease")
         self.assertEqual(second.returncode, 1)
         self.assertIn("has a lease of gate", second.stderr)
@@ -649,9 +649,9 @@ class OnAnEnsemble(unittest.TestCase):
         finally:
             os.kill(server, signal.SIGCONT)
         self.assertEqual(script.wait(15), -signal.SIGTERM)  # not only kgate: the script that holds the descriptor
-        told = holder.stderr.read()
-        self.assertIn("uncertain", told)
-        self.assertIn("the slot is lost", told)
+        errors = holder.stderr.read()
+        self.assertIn("uncertain", errors)
+        self.assertIn("the slot is lost", errors)
         self.assertEqual(goes_on.wait(15), 3)
         self.until(lambda: self.gate()["free"] == 1)
 

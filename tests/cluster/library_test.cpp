@@ -381,8 +381,8 @@ TEST_F(cluster_library, a_lost_session) {
   cluster_gate gate = open(1);
   auto permit = gate.enter();
   EXPECT_TRUE(permit.connected());
-  std::atomic<bool> told{false};
-  const std::stop_callback callback(permit.lost(), [&] { told = true; });
+  std::atomic<bool> called{false};
+  const std::stop_callback callback(permit.lost(), [&] { called = true; });
   pollfd descriptor{permit.lost_descriptor(), POLLIN, 0};
   EXPECT_EQ(poll(&descriptor, 1, 0), 0);
   const auto began = std::chrono::steady_clock::now();
@@ -391,7 +391,7 @@ TEST_F(cluster_library, a_lost_session) {
   const auto took = std::chrono::steady_clock::now() - began;
   EXPECT_LE(took, gate.session_timeout() + 300ms);  // no later than the servers could have given the slot away
   EXPECT_FALSE(permit.connected());
-  await([&] { return told.load(); });
+  await([&] { return called.load(); });
   kill(servers->server(1), SIGCONT);
   // The client library must not keep alive what is taken for lost.
   await([&] { return threads() == threads_before; });

@@ -60,8 +60,8 @@ class Measured(unittest.TestCase):
             self.assertEqual(measure.filled(text), text, f"{name}: run docs/measured/measure.py --fill")
 
     def test_the_page_of_gates_between_machines(self):
-        told = subprocess.run([sys.executable, "-B", ROOT / "bench/cluster/run", "--check"], capture_output=True, text=True, check=False)
-        self.assertEqual(told.returncode, 0, told.stderr)
+        result = subprocess.run([sys.executable, "-B", ROOT / "bench/cluster/run", "--check"], capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_counts_are_what_tests_expect(self):
         """A count of thousands and more in what the pages say of explorations stands in a test, which fails if it is another."""

@@ -243,7 +243,7 @@ TEST(descriptors, a_waiter_that_closes_them_does_not_heal_the_living) {
   expect_whole(where, "g", 1);
 }
 
-TEST(descriptors, gone_for_good_is_told) {
+TEST(descriptors, gone_for_good_is_reported) {
   const scratch where;
   gate g = where.open("g", 1);
   gate::permit inside = g.enter();

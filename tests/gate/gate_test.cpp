@@ -252,14 +252,14 @@ TEST(gate, a_waiter_heavier_than_a_smaller_gate_is_refused) {
   const scratch where;
   gate g = where.open("g", 3);
   std::optional<gate::permit> holder = g.enter(2);
-  gate_errc told = gate_errc::none;
+  gate_errc code = gate_errc::none;
   std::thread heavy([&] {
     gate mine = where.open("g");
     gate::member member = mine.join();
     try {
       member.enter(3);
     } catch (const gate_error& error) {
-      told = error.code();
+      code = error.code();
     }
     EXPECT_FALSE(member.inside());
     EXPECT_FALSE(member.try_enter());
@@ -269,25 +269,25 @@ TEST(gate, a_waiter_heavier_than_a_smaller_gate_is_refused) {
   until_waiting(g, 2);
   g.resize(2);
   heavy.join();  // while the holder is inside: nobody waits for what cannot come
-  EXPECT_EQ(told, gate_errc::bad_slots);
+  EXPECT_EQ(code, gate_errc::bad_slots);
   holder.reset();
   light.join();
   expect_whole(where, "g", 2);
 }
 
-TEST(gate, a_refused_waiter_is_told_so_though_the_gate_has_grown_again) {
+TEST(gate, a_refused_waiter_learns_of_it_though_the_gate_has_grown_again) {
   const scratch where;
   gate g = where.open("g", 3);
   std::optional<gate::permit> holder = g.enter();
   const pid_t heavy = fork();
   if (heavy == 0) {
-    gate_errc told = gate_errc::none;
+    gate_errc code = gate_errc::none;
     try {
       static_cast<void>(where.open("g").enter(3));
     } catch (const gate_error& error) {
-      told = error.code();
+      code = error.code();
     }
-    _exit(static_cast<int>(told));
+    _exit(static_cast<int>(code));
   }
   until_waiting(g, 1);
   kill(heavy, SIGSTOP);  // it learns of nothing until it is over
@@ -377,18 +377,18 @@ TEST(gate, removing) {
   gate g = where.open("g", 1);
   std::optional<gate::permit> holder = g.enter();
   EXPECT_FALSE(g.remove());
-  gate_errc told = gate_errc::none;
+  gate_errc code = gate_errc::none;
   std::thread waiter([&] {
     try {
       static_cast<void>(where.open("g").enter());
     } catch (const gate_error& error) {
-      told = error.code();
+      code = error.code();
     }
   });
   until_waiting(g, 1);
   EXPECT_TRUE(g.remove(true));
   waiter.join();
-  EXPECT_EQ(told, gate_errc::removed);
+  EXPECT_EQ(code, gate_errc::removed);
   holder.reset();
   EXPECT_THROW(g.enter(), gate_error);
   expect_whole(where, (static_cast<void>(where.open("g", 4)), "g"), 4);
@@ -582,7 +582,7 @@ TEST(gate, moves_and_ends_do_not_throw) {
   static_assert(noexcept(std::declval<const gate::member&>().inside()));
 }
 
-TEST(gate_misuse, is_told) {
+TEST(gate_misuse, is_reported) {
   const scratch where;
   gate g = where.open("g", 1);
   gate::member member = g.join();
@@ -597,7 +597,7 @@ TEST(gate_misuse, is_told) {
   EXPECT_DEATH(permit.token(), "a permit that was released");
 }
 
-TEST(gate_misuse, what_was_moved_from_is_told) {
+TEST(gate_misuse, what_was_moved_from_is_reported) {
   const scratch where;
   gate g = where.open("g", 2);
   gate::member first = g.join();

@@ -24,7 +24,7 @@ TEST(ResilientExplored, TwoStalledAreOneTooMany) {
   EXPECT_EQ((ends_despite<tiny, resilient_operations<tiny, papers_names>>(2, 2 * gigabyte)), verdict::violated);
 }
 
-TEST(ResilientExplored, ToldWhoIsInsideItIsLinearizableToo) {
+TEST(ResilientExplored, KnowingTheTakenNamesItIsLinearizableToo) {
   expect_linearizable<pair, one_word_names>(2'000'000);
   const operations_result two_each = explored<tiny, resilient_operations<tiny, one_word_names>>(2, 2, 2);
   EXPECT_TRUE(two_each.complete);
@@ -48,7 +48,7 @@ TEST(ResilientExplored, InOneWordSomebodyAlwaysEndsThoughOneStallsForEver) {
             verdict::violated);
 }
 
-/// Told that only itself is inside, a process helps nobody and loses their results.
+/// A process that learns only of itself inside helps no other, and loses their results.
 class blind_names : public one_word_names {
  public:
   blind_names(checker_machine::Memory& memory, int N, int k) : one_word_names(memory, N, k) {
@@ -67,7 +67,7 @@ class blind_names : public one_word_names {
   std::deque<checker_machine::Var<std::uint8_t>> own_;
 };
 
-TEST(ResilientMutant, NotToldOfOthersIsNotLinearizable) {
+TEST(ResilientMutant, WithoutKnowingOfOthersIsNotLinearizable) {
   const operations_result r = explored<pair, resilient_operations<pair, blind_names, announced_rules>>(2, 2, 2);
   EXPECT_FALSE(r.linearizable) << r.states << " states";
 }

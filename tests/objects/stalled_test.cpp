@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 
 /// Where a thread stops inside an operation: after so many more calls of apply, its own or another's; -1: never.
 thread_local int stalls_after = -1;
-/// Told when it has stopped, and when it may go on.
+/// Whether it has stopped, and whether it may go on.
 struct stall {
   std::atomic<int> stopped{0};
   std::atomic<bool> over{false};
@@ -264,14 +264,14 @@ TEST(Killed, AnyNumberOfProcessesLoseNothingOfAnObjectThatHeals) {
 }
 
 /// An operation that was asked to stops half way.
-struct stops_if_told {
+struct stops_if_due {
   void operator()() const noexcept {
     if (stalls_after < 0 || stalls_after-- != 0) return;
     ++stalls_at->stopped;
     while (!stalls_at->over) std::this_thread::sleep_for(1ms);
   }
 };
-using halves = halves_of<stops_if_told>;
+using halves = halves_of<stops_if_due>;
 
 /// What a process had half done when it died is nobody's to see, also if the object remembered its last copy for it.
 TEST(Killed, HalfAnOperationIsNotSeen) {

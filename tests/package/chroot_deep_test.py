@@ -197,9 +197,9 @@ class Packages(Bare):
             (self.root / "user").mkdir(exist_ok=True)
             (self.root / "user" / name).write_text(textwrap.dedent(text).lstrip())
         self.typed("apt-get update -qq", shown=False)
-        told = re.search(r"`sudo apt install ./build(/packages/\S+)`", (SOURCE / "README.md").read_text())[1]
-        self.install(told)
-        self.assertEqual(self.typed("kgate run -n told -k 1 -- python3 -c 'import kgate; print(kgate.Gate(\"told\").status().free)'"), "0\n")
+        packages = re.search(r"`sudo apt install ./build(/packages/\S+)`", (SOURCE / "README.md").read_text())[1]
+        self.install(packages)
+        self.assertEqual(self.typed("kgate run -n one -k 1 -- python3 -c 'import kgate; print(kgate.Gate(\"one\").status().free)'"), "0\n")
         self.install("/packages/*.deb")
         self.assertEqual(set(self.typed("dpkg-query -W -f '${Package}\\n' 'kgate*' 'libkgate*' 'python3-kgate'").split()), set(NAMES))
         self.install("gcc", "g++", "cmake", "ninja-build", "pkg-config")

@@ -66,9 +66,9 @@ class Debian(unittest.TestCase):
                     self.assertTrue(any(fnmatch.fnmatch(f, pattern) or fnmatch.fnmatch(f, pattern + "/*") for f in self.files))
 
     def test_the_list_of_packages_is_what_package_tells(self):
-        told = run(SOURCE / "package", "--help")
+        usage = run(SOURCE / "package", "--help")
         for package in packages():
-            self.assertIn(package, told)
+            self.assertIn(package, usage)
             self.assertTrue((SOURCE / f"debian/{package}.install").exists())
 
     def test_build_dependencies_are_those_of_packages_txt(self):

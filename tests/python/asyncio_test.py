@@ -386,9 +386,9 @@ class TenThousand(unittest.TestCase):
             tasks = [asyncio.create_task(work(i)) for i in range({count})]
             await asyncio.sleep(0.2)
             print("waiting")
-            told = asyncio.get_running_loop().create_future()
-            asyncio.get_running_loop().add_reader(0, told.set_result, None)
-            await told
+            readable = asyncio.get_running_loop().create_future()
+            asyncio.get_running_loop().add_reader(0, readable.set_result, None)
+            await readable
             asyncio.get_running_loop().remove_reader(0)
             {opened}
             await asyncio.gather(*tasks)

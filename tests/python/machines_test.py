@@ -236,14 +236,14 @@ class Missing(unittest.TestCase):
         text = ("import sys; sys.modules['kgate._cluster'] = None\nimport kgate\nassert 'kgate._machines' not in sys.modules\n"
                 "assert not isinstance(kgate.Gate, kgate.ClusterGate) and issubclass(kgate.ClusterGate, kgate.Gate) and kgate.ClusterPermit\n"
                 "try:\n    kgate.ClusterGates\nexcept AttributeError as error:\n    print(error)\n")
-        told = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout
-        self.assertIn("'kgate' has no attribute 'ClusterGates'", told)
+        output = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout
+        self.assertIn("'kgate' has no attribute 'ClusterGates'", output)
 
     def test_a_clear_error_without_the_compiled_part(self):
         text = ("import sys; sys.modules['kgate._cluster'] = None\nimport kgate\n"
                 "try:\n    kgate.Gate('x', 1, on='zk://127.0.0.1')\nexcept kgate.Error as error:\n    print(error)\n")
-        told = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout
-        self.assertIn("install kgate-cluster", told)
+        output = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout
+        self.assertIn("install kgate-cluster", output)
 
 
 if __name__ == "__main__":

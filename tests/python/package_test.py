@@ -128,7 +128,7 @@ class Gates(unittest.TestCase):
         self.assertFalse(never == 0 or never == 1 or never == 2)
         self.assertIn(never, {never})
 
-    def test_who_is_late_is_told_where_and_what_to_do(self):
+    def test_the_error_of_a_late_call_says_where_and_what_to_do(self):
         g = gate("late", 2)
         with g.enter():
             for weight, timeout, text in ((1, 0, "no slot now"), (1, 0.02, "no slot within 20 ms"), (2, 0.0015, "no 2 slots at once within 1.5 ms")):
@@ -225,9 +225,9 @@ class Gates(unittest.TestCase):
                 wrong()
         # A number alone could be meant as seconds or as slots.
         for enter, name in ((g.enter, "enter"), (g.try_enter, "try_enter"), (g.enter_async, "enter_async"), (g.limit, "limit")):
-            with self.assertRaises(TypeError) as told:
+            with self.assertRaises(TypeError) as raised:
                 enter(1)
-            self.assertEqual(str(told.exception), f"{name}() takes its arguments by name: timeout=SECONDS to wait no longer, weight=N for N slots at once")
+            self.assertEqual(str(raised.exception), f"{name}() takes its arguments by name: timeout=SECONDS to wait no longer, weight=N for N slots at once")
         with self.assertRaisesRegex(TypeError, r"^write @gate\.limit\(\), with parentheses$"):
             g.limit(print)
         with g.enter(), self.assertRaisesRegex(kgate.InUse, rf"in use \(1 inside, 0 waiting; process {os.getpid()} is one .*kgate status -n errors"):

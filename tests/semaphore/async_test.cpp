@@ -439,7 +439,7 @@ TEST(Async, ACoroutineMayBeDestroyedInTheQueue) {
   s.release();
 }
 
-TEST(Async, GoesOnWhereItIsTold) {
+TEST(Async, GoesOnAtTheExecutorGiven) {
   semaphore s(1);
   thread_pool pool(1);
   std::thread::id where;

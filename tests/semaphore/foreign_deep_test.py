@@ -47,9 +47,9 @@ class Foreign(unittest.TestCase):
             with self.subTest(test=test):
                 program = test.replace("/", "_").removesuffix(".cpp")
                 self.run_in(*common, SOURCE / "tests" / test, "gtest-all.o", "gtest_main.o", "-o", program)
-                told = self.run_in(emulator, f"./{program}", f"--gtest_filter={LEFT_OUT}")
-                self.assertIn("[  PASSED  ]", told)
-                self.assertNotIn("[==========] Running 0 tests", told)
+                output = self.run_in(emulator, f"./{program}", f"--gtest_filter={LEFT_OUT}")
+                self.assertIn("[  PASSED  ]", output)
+                self.assertNotIn("[==========] Running 0 tests", output)
 
     def test_aarch64(self):
         self.build_and_run("aarch64-linux-gnu", "aarch64")

@@ -128,7 +128,7 @@ TEST(slots, stop_ends_the_wait) {
   EXPECT_FALSE(none);
 }
 
-TEST(slots_misuse, is_told) {
+TEST(slots_misuse, is_reported) {
   kgate::slots s(2);
   EXPECT_THROW(kgate::slots(0), std::invalid_argument);
   EXPECT_DEATH(s.release(0), "slot that nobody holds");

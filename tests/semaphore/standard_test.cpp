@@ -338,7 +338,7 @@ TYPED_TEST(standard, short_limits_end) {
   s.release();
 }
 
-TEST(standard_differences, are_told) {
+TEST(standard_differences, are_reported) {
   kgate::semaphore s(1);
   EXPECT_THROW(kgate::semaphore(0), std::invalid_argument);
   EXPECT_DEATH(s.release(), "permit that nobody holds");

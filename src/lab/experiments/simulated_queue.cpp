@@ -193,7 +193,7 @@ std::vector<queue_contender> contenders_of(queue_figure figure) {
 simulated_outcome simulate_queue(const simulated_run& run) {
   multiprocessor on(run.costs, run.processors, run.processes, run.seed);
   const std::unique_ptr<shared_queue> q = make(on, run);
-  const long told_every = std::max(1L, run.operations / 100);
+  const long report_every = std::max(1L, run.operations / 100);
   long done = 0;
   on.run([&](int t) {
     Process p(pid(t), on);
@@ -201,7 +201,7 @@ simulated_outcome simulate_queue(const simulated_run& run) {
     queue_workload<queue> mine(run.seed * 1'000'003 + static_cast<std::uint64_t>(t));
     for (long i = 0; i < share; ++i) {
       q->apply(p, mine.next());
-      if (++done % told_every == 0 && run.go_on && !run.go_on(done)) on.stop();
+      if (++done % report_every == 0 && run.go_on && !run.go_on(done)) on.stop();
     }
   });
   const multiprocessor::totals& t = on.so_far();

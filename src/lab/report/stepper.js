@@ -87,17 +87,17 @@
     document.querySelector("#variables tbody").replaceChildren(...rows);
   }
 
-  const told = one => "crash" in one ? `p${one.crash} crashes` : one.text;
+  const describe = one => "crash" in one ? `p${one.crash} crashes` : one.text;
 
   function show() {
     const last = past[past.length - 1];
-    $("now").replaceChildren(element("strong", last ? told(last) : "The initial state."), ` ${property() && fate(data.properties.indexOf(property()))[1] === "broken" ? property() + " is broken." : ""}`);
+    $("now").replaceChildren(element("strong", last ? describe(last) : "The initial state."), ` ${property() && fate(data.properties.indexOf(property()))[1] === "broken" ? property() + " is broken." : ""}`);
     $("count").textContent = `${past.length} ${past.length === 1 ? "step" : "steps"}`;
     showProcesses();
     showProperties();
     showVariables();
     markText(data.locals.map((_, p) => crashed.includes(p) || local(p).done ? undefined : local(p).label));
-    $("run").replaceChildren(...past.map(one => element("li", told(one))));
+    $("run").replaceChildren(...past.map(one => element("li", describe(one))));
     $("run").scrollTop = $("run").scrollHeight;
     $("replay").textContent = replay();
     $("undo").disabled = $("reset").disabled = past.length === 0;

@@ -263,11 +263,11 @@ int hold(const request& options) {
   if (child == 0) be_keeper(options, parent, own, byte, ends[1]);
   close(ends[1]);
   close(own);
-  const std::string told = child > 0 ? read_report(ends[0]) : "";
-  const std::size_t space = told.find(' ');
-  const int code = space == std::string::npos ? int{exit_error} : std::atoi(told.c_str());
+  const std::string reported = child > 0 ? read_report(ends[0]) : "";
+  const std::size_t space = reported.find(' ');
+  const int code = space == std::string::npos ? int{exit_error} : std::atoi(reported.c_str());
   if (code == exit_ok) {
-    print(told.substr(space + 1));
+    print(reported.substr(space + 1));
     if (flush_output()) return exit_ok;
   }
   if (space == std::string::npos) complain("the process that was to keep the slot has ended");

@@ -61,9 +61,9 @@ int release_kept(int fd) {
   lock_byte(fd, F_UNLCK, byte);
   char state = 0;
   // Until its keeper has given the slot back, and ends.
-  const bool told = own >= 0 && lock_byte(own, F_RDLCK, keepers_max + byte, true) && pread(own, &state, 1, byte) == 1;
+  const bool known = own >= 0 && lock_byte(own, F_RDLCK, keepers_max + byte, true) && pread(own, &state, 1, byte) == 1;
   if (own >= 0) close(own);
-  if (told && state == static_cast<char>(kept_state::released)) return exit_ok;
+  if (known && state == static_cast<char>(kept_state::released)) return exit_ok;
   complain("the slot that descriptor " + number + " kept was lost before");
   return exit_session_lost;
 }

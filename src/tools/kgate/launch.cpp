@@ -212,13 +212,13 @@ bool handle_signal(const siginfo_t& signal, pid_t command, group_witness& witnes
     if (by == SIGTSTP || by == SIGTTIN || by == SIGTTOU) stop_unless_continued();
     return false;
   }
-  // By this process, perhaps after all were continued: then it has to pass that on, too.
-  static bool was_told_to_stop = false;
+  // Stopped by this process, perhaps after all were continued: then it has to pass that on, too.
+  static bool stopped_by_this = false;
   const bool witnessed = witness.saw(signal.si_signo);
   const bool has_it = is_of_terminal(signal) || (witnessed && getpgid(command) == getpgrp());
   const bool continues = signal.si_signo == SIGCONT;
-  if (!has_it || (continues && was_told_to_stop)) send_on(signal, command);
-  if (continues || signal.si_signo == SIGTSTP) was_told_to_stop = !continues && !has_it;
+  if (!has_it || (continues && stopped_by_this)) send_on(signal, command);
+  if (continues || signal.si_signo == SIGTSTP) stopped_by_this = !continues && !has_it;
   return false;
 }
 

@@ -223,11 +223,11 @@ struct ensemble {
   }
 
  private:
-  std::uint8_t told(std::uint8_t watchers) const {
+  std::uint8_t notified(std::uint8_t watchers) const {
     return own_listeners != 0 ? static_cast<std::uint8_t>(watchers & attentive) : watchers;
   }
   void fire(std::uint8_t& watchers) {
-    fired |= told(watchers);
+    fired |= notified(watchers);
     watchers = 0;
   }
   /// Events and watches of the session go.
@@ -295,9 +295,9 @@ struct ensemble {
     if (paused != 0) breaks(broken::while_paused);
     if (wakes_many(queue[position].watchers & static_cast<std::uint8_t>(~bit(session)))) breaks(broken::herd);
     fire(slot_watchers);
+    const auto watched = static_cast<std::uint8_t>(queue[position].watchers | queue[position].former_watchers);
     for (unsigned s = 0; s < sessions_max; ++s)
-      if ((told(static_cast<std::uint8_t>(queue[position].watchers | queue[position].former_watchers)) & bit(s)) != 0)
-        granted[s] = packed(w.sequence);
+      if ((notified(watched) & bit(s)) != 0) granted[s] = packed(w.sequence);
     erase(position);
     if (own_listeners != 0) unwatch(session);
     return {answer::ok, fence};

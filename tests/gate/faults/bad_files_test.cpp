@@ -91,7 +91,7 @@ TEST_F(bad_file, wrong_counts_are_mended_when_nobody_uses_the_gate) {
   expect_whole(where, "gate", 2);
 }
 
-TEST_F(bad_file, wrong_counts_are_told_when_somebody_does) {
+TEST_F(bad_file, wrong_counts_are_reported_while_it_is_used) {
   gate g = where.open("gate");
   gate::permit inside = g.enter();
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
@@ -106,9 +106,9 @@ TEST_F(bad_file, wrong_counts_are_told_when_somebody_does) {
 TEST_F(bad_file, a_waiter_learns_of_damage) {
   gate g = where.open("gate");
   gate::permit first = g.enter(), second = g.enter();
-  gate_errc told = gate_errc::none;
+  gate_errc code = gate_errc::none;
   std::thread waiter(
-      [&] { told = error_of([&] { static_cast<void>(gate(std::string_view("gate"), 0, where.options()).enter()); }); });
+      [&] { code = error_of([&] { static_cast<void>(gate(std::string_view("gate"), 0, where.options()).enter()); }); });
   while (g.status().waiters.empty()) std::this_thread::yield();
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   file.seekg(free_byte);
@@ -118,7 +118,7 @@ TEST_F(bad_file, a_waiter_learns_of_damage) {
   file.flush();
   first.release();  // it sleeps until somebody does something at the gate
   waiter.join();
-  EXPECT_TRUE(told == gate_errc::damaged || told == gate_errc::none) << static_cast<int>(told);
+  EXPECT_TRUE(code == gate_errc::damaged || code == gate_errc::none) << static_cast<int>(code);
 }
 
 TEST_F(bad_file, of_somebody_else) {
@@ -264,7 +264,7 @@ TEST(bad_file_system, file_systems_that_do_not_share) {
   EXPECT_EQ(error_of([&] { gate("gate", 1, proc); }), gate_errc::bad_filesystem);
 }
 
-TEST(bad_name, is_told) {
+TEST(bad_name, is_reported) {
   const scratch where;
   for (const char* name : {"", ".", "..", "a/b", "../x", "-x", ".hidden", "a b", "a\nb"})
     EXPECT_EQ(error_of([&] { where.open(name, 1); }), gate_errc::bad_name) << name;
@@ -317,12 +317,12 @@ TEST(cut_off, one_that_is_asleep_in_the_queue_learns_of_it) {
     gate g = where.open("gate", 1);
     gate::member inside = g.join(), waiter = g.join();
     inside.enter();
-    std::atomic<bool> told{false};
-    std::thread waits([&] { told = error_of([&] { waiter.enter(); }) == gate_errc::damaged; });
+    std::atomic<bool> learned{false};
+    std::thread waits([&] { learned = error_of([&] { waiter.enter(); }) == gate_errc::damaged; });
     usleep(300'000);  // by now it has found out whom it depends on, and sleeps without end
     EXPECT_EQ(truncate((where.path() + "/gate.gate").c_str(), 0), 0);
     waits.join();
-    _exit(told ? 0 : 1);
+    _exit(learned ? 0 : 1);
   });
   EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << how;
 }
@@ -336,7 +336,7 @@ TEST(cut_off, those_that_pass_without_timers_learn_of_it) {
       gate_options strict = where.options();
       strict.overtakings = 0;
       gate g("strict", 1, strict);
-      std::atomic<int> told{0};
+      std::atomic<int> learned{0};
       std::vector<std::thread> all;
       for (int i = 0; i < members; ++i)
         all.emplace_back([&] {
@@ -346,14 +346,14 @@ TEST(cut_off, those_that_pass_without_timers_learn_of_it) {
               me.leave();
             }
           } catch (const gate_error& error) {
-            told += error.code() == gate_errc::damaged ? 1 : 0;
+            learned += error.code() == gate_errc::damaged ? 1 : 0;
           }
         });
       const std::filesystem::directory_iterator end;
       while (std::distance(std::filesystem::directory_iterator("/proc/self/task"), end) < members + 2) usleep(1000);
       EXPECT_EQ(truncate((where.path() + "/strict.gate").c_str(), 0), 0);
       for (std::thread& one : all) one.join();
-      _exit(told == members ? 0 : 1);
+      _exit(learned == members ? 0 : 1);
     });
     EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << how;
   }
@@ -365,13 +365,13 @@ TEST(cut_off, one_that_was_asleep_before_the_guard_learns_of_it) {
     gate g = where.open("gate", 1);
     gate::member inside = g.join(), waiter = g.join();
     inside.enter();
-    std::atomic<bool> told{false};
-    std::thread waits([&] { told = error_of([&] { waiter.enter(); }) == gate_errc::damaged; });
+    std::atomic<bool> learned{false};
+    std::thread waits([&] { learned = error_of([&] { waiter.enter(); }) == gate_errc::damaged; });
     usleep(600'000);  // it sleeps without end
     gate::guard_against_truncation();
     EXPECT_EQ(truncate((where.path() + "/gate.gate").c_str(), 0), 0);
     waits.join();
-    _exit(told ? 0 : 1);
+    _exit(learned ? 0 : 1);
   });
   EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << how;
 }

@@ -69,10 +69,10 @@ said without_locks(unsigned command, int error, const std::function<void()>& bod
 
 class no_locks : public testing::TestWithParam<int> {
  protected:
-  void expect_name(const said& told) const {
-    EXPECT_EQ(told.code, gate_errc::system);
-    EXPECT_NE(told.text.find(std::strerror(GetParam())), std::string::npos) << told.text;
-    EXPECT_EQ(told.text.find("closed its descriptors"), std::string::npos) << told.text;
+  void expect_name(const said& error) const {
+    EXPECT_EQ(error.code, gate_errc::system);
+    EXPECT_NE(error.text.find(std::strerror(GetParam())), std::string::npos) << error.text;
+    EXPECT_EQ(error.text.find("closed its descriptors"), std::string::npos) << error.text;
   }
   scratch where;
 };

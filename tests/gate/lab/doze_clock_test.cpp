@@ -52,7 +52,7 @@ class clock_cells {
 };
 
 enum class asks : unsigned char { after_its_bell, before_its_bell };
-enum class ends : unsigned char { when_nobody_dozes, when_it_is_told_to };
+enum class ends : unsigned char { when_nobody_dozes, when_it_is_retired };
 
 template <template <class> class Clock, asks When = asks::after_its_bell, ends How = ends::when_nobody_dozes>
 class clocked_dozes {
@@ -77,7 +77,7 @@ class clocked_dozes {
  private:
   static void run(Process& p, clock_cells& c, Clock<clock_cells>& clock) {
     c.set_runs(true);
-    if (How == ends::when_it_is_told_to) return clock.retire_clock();
+    if (How == ends::when_it_is_retired) return clock.retire_clock();
     for (;;) {
       p.live(0);
       bool any = false;
@@ -123,17 +123,17 @@ TEST(gate_doze_clock, ends_the_doze_of_everybody_without_a_timer) {
   }
 }
 /// At any time, since the others take any number of steps before that.
-TEST(gate_doze_clock, may_be_told_to_end) {
+TEST(gate_doze_clock, may_be_retired) {
   for (const int N : {2, 3}) {
-    using told = clocked_dozes<detail::gates::doze_clock_protocol, asks::after_its_bell, ends::when_it_is_told_to>;
-    const check_result seen = explore<told>(N, 2);
+    using retired = clocked_dozes<detail::gates::doze_clock_protocol, asks::after_its_bell, ends::when_it_is_retired>;
+    const check_result seen = explore<retired>(N, 2);
     EXPECT_EQ(seen.overall(), verdict::holds) << N << " processes: " << to_string(seen.overall());
     std::printf("%llu states\n", static_cast<unsigned long long>(seen.states));
   }
 }
-TEST(gate_doze_clock_mutants, a_clock_that_is_told_to_end_and_ends_dozes_first) {
+TEST(gate_doze_clock_mutants, a_clock_that_is_retired_and_ends_dozes_first) {
   EXPECT_EQ((explore<clocked_dozes<detail::gates::retires_without_warning::doze_clock_protocol, asks::after_its_bell,
-                                   ends::when_it_is_told_to>>(2, 1)
+                                   ends::when_it_is_retired>>(2, 1)
                  .overall()),
             verdict::violated);
 }

@@ -425,9 +425,9 @@ struct checker_machine {
             return effect{false, memory_.at(index_).values.intern(bytes)};
           },
           ways);
-      const auto told = part(decode(seen), way_seen(seen));
-      p.observed(static_cast<code>(told));
-      return told;
+      const auto answer = part(decode(seen), way_seen(seen));
+      p.observed(static_cast<code>(answer));
+      return answer;
     }
     template <class Predicate>
     bool holds(Process& p, Predicate&& until, code seen) const {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Small algorithms whose fairness is plain to see: lines in which a waiter may or may not be overtaken.
+/// Small algorithms whose fairness is plain to see: queues in which a waiter may or may not be overtaken.
 
 #include <cstdint>
 #include <string>
 
 #include "lab/checker/properties/check.hpp"
 
-namespace kgate::lab::waiting_lines {
+namespace kgate::lab::waiting_queues {
 
 /// A queue of waiters in order of arrival, how many are inside, and how often the first has been overtaken.
-struct line {
+struct queue {
   std::uint8_t waiters[5] = {};  // process number + 1, 0 behind the last
   std::uint8_t inside = 0;
   std::uint8_t overtaken = 0;
@@ -33,54 +33,54 @@ struct line {
     ++inside;
   }
 };
-inline std::string to_string(const line& l) { return std::to_string(l.inside) + " inside"; }
+inline std::string to_string(const queue& q) { return std::to_string(q.inside) + " inside"; }
 
 inline constexpr int without_limit = -1;
 
 /// When there is room, the first waiter may go inside; those at positions below Reach may too, as long as the first
 /// has been overtaken fewer than Budget times. Everybody tries again and again.
 template <class M, int Reach, int Budget>
-class overtaking_line {
+class overtaking_queue {
  public:
   using Process = typename M::Process;
   using Private = nothing_private;
 
-  overtaking_line(typename M::Memory& memory, int, int k) : k_(k), L(memory, {.name = "L"}, line{}) {}
+  overtaking_queue(typename M::Memory& memory, int, int k) : k_(k), L(memory, {.name = "L"}, queue{}) {}
 
   void acquire(Process& p, Private&) {
     [[maybe_unused]] auto frame = p.frame();
     const int me = p.id().value;
-    L.rmw(p["1"], [me](line l) {
-      l.join(me);
-      return l;
+    L.rmw(p["1"], [me](queue q) {
+      q.join(me);
+      return q;
     });
     p.doorway_end();
     bool inside = false;
     while (!inside) {
       p.live();
-      inside = may_enter(me, L.rmw(p["2"], [this, me](line l) {
-        if (may_enter(me, l)) l.go_inside(me);
-        if (Budget == without_limit) l.overtaken = 0;
-        return l;
+      inside = may_enter(me, L.rmw(p["2"], [this, me](queue q) {
+        if (may_enter(me, q)) q.go_inside(me);
+        if (Budget == without_limit) q.overtaken = 0;
+        return q;
       }));
     }
   }
   void release(Process& p, Private&) {
     [[maybe_unused]] auto frame = p.frame();
-    L.rmw(p["3"], [](line l) {
-      --l.inside;
-      return l;
+    L.rmw(p["3"], [](queue q) {
+      --q.inside;
+      return q;
     });
   }
 
  private:
-  bool may_enter(int me, const line& l) const {
-    const int at = l.position(me);
-    return l.inside < k_ && (at == 0 || (at < Reach && (Budget == without_limit || l.overtaken < Budget)));
+  bool may_enter(int me, const queue& q) const {
+    const int at = q.position(me);
+    return q.inside < k_ && (at == 0 || (at < Reach && (Budget == without_limit || q.overtaken < Budget)));
   }
 
   int k_;
-  typename M::template Var<line> L;
+  typename M::template Var<queue> L;
 };
 
 /// A semaphore in front of which everybody knocks once, to no effect.
@@ -143,11 +143,11 @@ class changing_colour {
   typename M::template Var<bool> Colour;
 };
 
-using fifo = overtaking_line<checker_machine, 1, 0>;
-using any_of_two = overtaking_line<checker_machine, 2, without_limit>;
-using any = overtaking_line<checker_machine, 5, without_limit>;
+using fifo = overtaking_queue<checker_machine, 1, 0>;
+using any_of_two = overtaking_queue<checker_machine, 2, without_limit>;
+using any = overtaking_queue<checker_machine, 5, without_limit>;
 template <int Budget>
-using at_most = overtaking_line<checker_machine, 2, Budget>;
+using at_most = overtaking_queue<checker_machine, 2, Budget>;
 using semaphore = knocking_semaphore<checker_machine>;
 using unmarked_semaphore = knocking_semaphore<checker_machine, false>;
 using colour = changing_colour<checker_machine>;
@@ -171,4 +171,4 @@ inline property_result judge(program& p, const std::string& property) {
   return check(p, request).properties.at(0);
 }
 
-}  // namespace kgate::lab::waiting_lines
+}  // namespace kgate::lab::waiting_queues
