@@ -231,7 +231,7 @@ TEST(Timeline, OfTwoAtATimeTheFirstPlannedComesFirst) {
   EXPECT_TRUE(events.empty());
 }
 
-TEST(Turns, EndEarlyWhenAsked) {
+TEST(Turns, EndEarlyWhenStopped) {
   multiprocessor on(bus, 2, 4, 1);
   Var<int> x(on, {}, 0);
   int unwound = 0;

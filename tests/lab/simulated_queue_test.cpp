@@ -76,7 +76,7 @@ TEST(SimulatedQueue, TheLargeQueueIsMeasuredAtThreeCounts) {
   EXPECT_EQ(counts_of_large({8, 4}), (std::vector<int>{4, 8}));
 }
 
-TEST(SimulatedQueue, StopsWhenAsked) {
+TEST(SimulatedQueue, StopsWhenInterrupted) {
   std::atomic<bool> stop{false};
   simulated_queue_request request = paper_request(queue_figure::fig10);
   request.interrupted = &stop;

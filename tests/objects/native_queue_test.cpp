@@ -65,7 +65,7 @@ TEST(NativeQueue, LeavesUndoneWhatTakesTooLong) {
   }
 }
 
-TEST(NativeQueue, StopsWhenAsked) {
+TEST(NativeQueue, StopsWhenInterrupted) {
   const std::atomic<bool> at_once{true};
   native_queue_request request;
   request.interrupted = &at_once;

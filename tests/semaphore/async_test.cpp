@@ -92,7 +92,7 @@ TEST(Async, AnExceptionThatLeavesACoroutineResumedInlineEndsTheProgram) {
       "terminate called.*out of a coroutine");
 }
 
-TEST(Async, CoroutinesAndThreadsStandInOneLine) {
+TEST(Async, CoroutinesAndThreadsWaitInOneQueue) {
   semaphore s(1);
   s.acquire();
   std::string order;

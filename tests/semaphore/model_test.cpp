@@ -74,7 +74,7 @@ TEST(KgateModelVariants, NamesInTheWordAreDistinct) {
   }
 }
 
-TEST(KgateRmr, TwoAloneAndEveryLookHasItsPrice) {
+TEST(KgateRmr, TwoAloneAndEveryReadHasItsPrice) {
   const auto alone = worst_cc<fifo_gate>(1, 1, 2);
   EXPECT_TRUE(alone.complete && !alone.unbounded);
   EXPECT_EQ(alone.worst, 2);

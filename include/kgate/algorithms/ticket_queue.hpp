@@ -57,7 +57,7 @@ enum class waiter_state : unsigned char {
 
 /// A waiter as its queue describes it: stands for the tickets [first, last], of which the last `weight` are its own.
 template <class Word>
-struct line_entry {
+struct queue_entry {
   Word first = 0;
   Word last = 0;
   Word weight = 1;
@@ -76,7 +76,7 @@ class ticket_queue {
   using layout = L;
   using word = typename L::word;
   using WordVar = typename M::template Var<word>;
-  using entry = line_entry<word>;
+  using entry = queue_entry<word>;
   using Caller = caller_of<M>;
 
   enum class giving_up : unsigned char {

@@ -35,13 +35,13 @@ multiprocessor::line multiprocessor::new_line(process_id home) {
   const std::uint32_t module = home == nobody ? (made * 2'654'435'761U >> 8) % processors : home.value % processors;
   lines_.push_back({.module = static_cast<std::uint16_t>(module)});
   copies_.resize(lines_.size() * copy_words_, 0);
-  data_in_line_ = 0;
+  line_filled_ = 0;
   return made;
 }
 
 multiprocessor::line multiprocessor::data_line(process_id home) {
-  if (data_in_line_ == 0 || data_in_line_ >= costs_.words_per_line) new_line(home);
-  ++data_in_line_;
+  if (line_filled_ == 0 || line_filled_ >= costs_.words_per_line) new_line(home);
+  ++line_filled_;
   return static_cast<line>(lines_.size() - 1);
 }
 

@@ -112,7 +112,7 @@ class multiprocessor {
   std::mt19937_64 random_;
   std::vector<line_state> lines_;
   std::vector<std::uint64_t> copies_;
-  int data_in_line_ = 0;
+  int line_filled_ = 0;
   std::vector<nanoseconds> module_free_;
   std::vector<process_state> processes_;
   std::vector<processor_state> processors_;

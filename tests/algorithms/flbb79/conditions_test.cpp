@@ -40,7 +40,7 @@ TEST(Conditions, AreDecidedAlikeInTwoWays) {
 }
 
 /// Who is enabled is not known to the queue any more: with two permits it can be overtaken for ever.
-TEST(Conditions, TheQueueOfAndersonAndMoirIsFairByLetterWithOnePlaceOnly) {
+TEST(Conditions, TheQueueOfAndersonAndMoirIsFairByLetterWithOnePermitOnly) {
   EXPECT_EQ(decide<am97::queue>({3, 1, 0, 0}, "bounded-overtaking").b, 0);
   EXPECT_EQ(decide<am97::queue>({3, 2, 0, 0}, "bounded-overtaking").verdict, "violated");
   EXPECT_EQ(decide<am97::queue>({3, 2, 0, 1}, "finite-enabling").verdict, "holds");
@@ -93,7 +93,7 @@ TEST(Conditions, CountIsUnfair) {
 }
 /// With one permit, to be enabled first is to be inside first. With two an enabled process may be overtaken for ever if
 /// it stands still; that is why the primed conditions speak of being enabled.
-TEST(Conditions, TicketsAreFifoWithOnePlaceOnly) {
+TEST(Conditions, TicketsAreFifoWithOnePermitOnly) {
   EXPECT_EQ(says<tickets>(3, 1, fifo), "holds");
   EXPECT_EQ(says<tickets>(4, 1, fifo), "holds");
   EXPECT_EQ(says<tickets>(3, 2, fifo), "violated");

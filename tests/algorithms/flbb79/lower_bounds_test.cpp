@@ -257,7 +257,7 @@ TEST(LowerBounds, DoNotHoldForUnfairSystems) {
   }
 }
 
-TEST(LowerBounds, EveryAlgorithmOfOneVariableIsAskedFor) {
+TEST(LowerBounds, EveryAlgorithmOfOneVariableIsCovered) {
   // Of those kept as they were printed the theorems say nothing: they deadlock.
   std::set<std::string> covered{"flbb79-bounded-printed-order", "flbb79-bounded-printed-test"};
   covered.insert(unfair.begin(), unfair.end());

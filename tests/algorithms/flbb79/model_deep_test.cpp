@@ -57,12 +57,12 @@ TEST(ShortNameQueue, HoldsN3k1OnePassageDistributed) {
 
 template <class M>
 using fifo_despite_one = flbb79::supervised<M, flbb79::fifo_system, flbb79::as_corrected, 2>;
-TEST(ShortNameQueue, BearsOneCrashWithOnePlaceN2l1k2) {
+TEST(ShortNameQueue, BearsOneCrashWithOnePermitN2l1k2) {
   for (const char* property : {"k-exclusion", "kl-deadlock-free", "fifo-enabling"})
     EXPECT_EQ(decide<fifo_despite_one>({2, 1, 0, 1}, property).verdict, "holds") << property;
 }
 /// That it enables in order there is decided by InOrder.TheQueueEnablesByArrivalWithOneCrashN3.
-TEST(ShortNameQueue, BearsOneCrashWithOnePlaceN3l1k2OnePassage) {
+TEST(ShortNameQueue, BearsOneCrashWithOnePermitN3l1k2OnePassage) {
   const outcome seen = decide<fifo_despite_one>({3, 1, 1, 1}, "kl-deadlock-free");
   EXPECT_EQ(seen.verdict, "holds");
   EXPECT_EQ(seen.states, 961'332u) << "docs/errata.md";

@@ -59,11 +59,11 @@ template <class M>
 using bounded_despite_one = flbb79::supervised<M, flbb79::bucket_system<>, flbb79::as_corrected, 2>;
 template <class M>
 using fifo_despite_one = flbb79::supervised<M, flbb79::fifo_system, flbb79::as_corrected, 2>;
-TEST(Buckets, BearOneCrashWithOnePlaceN3l1k2) {
+TEST(Buckets, BearOneCrashWithOnePermitN3l1k2) {
   EXPECT_EQ(decide<bounded_despite_one>({3, 1, 0, 1}, "kl-deadlock-free").verdict, "holds");
   EXPECT_EQ(decide<bounded_despite_one>({3, 1, 0, 1}, "bounded-waiting").b, 1);
 }
-TEST(ShortNameQueue, BearsOneCrashWithOnePlaceN2l1k2) {
+TEST(ShortNameQueue, BearsOneCrashWithOnePermitN2l1k2) {
   for (const char* property : {"kl-deadlock-free", "fifo-enabling"})
     EXPECT_EQ(decide<fifo_despite_one>({2, 1, 1, 1}, property).verdict, "holds") << property;
 }
