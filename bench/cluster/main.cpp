@@ -53,7 +53,7 @@ double rate(int threads, double seconds, const std::function<std::function<bool(
         const auto pass = prepare();
         preparing.release();
         ++ready;
-        go.wait(false);  // whoever polled would take the processors from those that prepare
+        go.wait(false);  // one that polled would take the processors from those that prepare
         long mine = 0;
         while (!over.stop_requested() && pass(over.get_token())) ++mine;
         passages += mine;

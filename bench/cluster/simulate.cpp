@@ -58,7 +58,7 @@ class world {
   scenario what;
   double now = 0;
   counts seen;
-  std::map<std::int32_t, std::pair<host*, std::set<host*>>> queue;  ///< by sequence: who, and who watches
+  std::map<std::int32_t, std::pair<host*, std::set<host*>>> queue;  ///< by sequence: a host and its watchers
   std::vector<int> holder;
   std::vector<std::uint64_t> fence;
   std::set<host*> slot_watchers, queue_watchers;

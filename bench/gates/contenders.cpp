@@ -88,9 +88,9 @@ class system_v_contender : public contender {
   int id_;
 };
 
-/// What an order that nobody may pass costs if nothing else is promised: a ticket for each passage, and a futex for
+/// What an order that no process may pass costs if nothing else is promised: a ticket for each passage, and a futex for
 /// each that has to wait, which the one that leaves wakes. It keeps no list, and one death stops it for ever. With a
-/// time limit for each sleep it could at least find out: what that costs, everybody pays who survives deaths.
+/// time limit for each sleep it could at least find out: what that costs, every contender pays that survives deaths.
 class bare_contender : public contender {
  public:
   bare_contender(int k, bool timed)

@@ -35,7 +35,7 @@ class crowd {
   board* board_;
 };
 
-/// ns of a passage that nobody disturbs, over few enough that a processor taken away spoils few of many calls.
+/// ns of a passage that is not disturbed, over few enough that a processor taken away spoils few of many calls.
 template <class Enter, class Leave>
 double ns_each(Enter&& enter, Leave&& leave) {
   constexpr int passages = 5'000;

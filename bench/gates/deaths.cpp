@@ -252,7 +252,7 @@ void measure_massacre(const std::string& directory, board& shared, int killed) {
   at_most((what + "it is inside after the kernel has").c_str(), inside - dead, 10'000);
 }
 
-/// us in which nobody passes after one has died inside, among members that all wait for microseconds only: processes,
+/// us in which none passes after one has died inside, among members that all wait for microseconds only: processes,
 /// each of `threads` members, but for the last one, which dies and has one.
 double standstill_us(const kgate::gate_options& options, board& shared, int processes, int threads) {
   shared.victim = -1;
@@ -300,7 +300,7 @@ void measure_busy(const std::string& directory, board& shared, int processes, in
   at_most((what + "median").c_str(), at(us, 0.5), 25'000);
 }
 
-/// us of `kgate status` of so many participants of so many users, most of whom have no name.
+/// us of `kgate status` of so many participants of so many users, most of them without a name.
 void measure_status(const std::string& directory, int participants, int users) {
   const std::string kgate = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "kgate";
   kgate::gate_options options;

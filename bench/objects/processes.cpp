@@ -21,7 +21,7 @@ namespace {
 /// What the processes and their tormentor share besides the queue.
 struct stage {
   std::atomic<bool> over{false};
-  std::atomic<bool> stop_next{false};  ///< whoever is inside next is stopped
+  std::atomic<bool> stop_next{false};  ///< the next that is inside is stopped
   std::atomic<pid_t> stopped{0};
   std::atomic<long> done{0};
 };

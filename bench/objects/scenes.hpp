@@ -33,8 +33,7 @@ std::vector<contender> threads_contenders();
 struct preemption {
   int processes = 16;
   double stopped = 0.100;  ///< seconds: a quantum of the scheduler in the paper's second experiment
-  double between =
-      0.004;  ///< seconds from its continuation to the next one's stop: about a turn; 0 stops nobody at all
+  double between = 0.004;  ///< seconds from its continuation to the next one's stop: about a turn; 0 stops none at all
 };
 struct preempted_contender {
   std::string name;

@@ -33,7 +33,7 @@ struct words {
 };
 
 /// The plain way without a lock: copy, change, swing a tagged index, again until that succeeds. Each thread owns a
-/// block, so there are as many as threads. Nobody helps anybody, and nothing is bounded.
+/// block, so there are as many as threads. No thread helps another, and nothing is bounded.
 template <class T>
 class copy_loop {
  public:

@@ -17,7 +17,7 @@
 namespace kgate::bench {
 namespace {
 
-/// What one writes in twenty lines: a mutex, a count and those who wait.
+/// What one writes in twenty lines: a mutex, a count and those that wait.
 class mutex_and_deque {
  public:
   explicit mutex_and_deque(int k) : free_(k) {}
@@ -72,7 +72,7 @@ struct list {
     return n;
   }
 };
-/// The floor: what a list of coroutines costs under a lock that is one exchange and one store. Nobody can give up, ask
+/// The floor: what a list of coroutines costs under a lock that is one exchange and one store. None can give up, ask
 /// for several, or wait by a thread.
 class list_and_spin_lock {
  public:
@@ -123,7 +123,7 @@ class list_and_spin_lock {
 };
 
 /// The same, with the locked instructions that a hand-over of ours has and no others: two for a word that decides alone
-/// who is inside, and two to take and two to open the lock.
+/// which are inside, and two to take and two to open the lock.
 class list_and_word {
  public:
   explicit list_and_word(int k) : k_(k) {}

@@ -131,7 +131,7 @@ sample run_chunk(const cell& what) {
           tested->leave();
         }
         if (mine.operations++ == 0 && !pair) {
-          // Those who come first would have it to themselves: what they did before all had been inside does not count.
+          // Those that come first would have it to themselves: what they did before all had been inside does not count.
           started.fetch_add(1);
         } else if (!pair && !counting && started.load(std::memory_order_relaxed) == what.threads) {
           counting = true;

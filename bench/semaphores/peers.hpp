@@ -45,7 +45,7 @@ struct ours {
   void leave() { s.release(); }
   Semaphore s;
 };
-/// The same with statistics: only the semaphore itself knows when it admitted somebody that does not run yet.
+/// The same with statistics: only the semaphore itself knows when it admitted a thread that does not run yet.
 template <class Fairness>
 struct ours_counting : ours<basic_semaphore<Fairness, adaptive, statistics>> {
   using ours<basic_semaphore<Fairness, adaptive, statistics>>::ours;
@@ -70,7 +70,7 @@ struct kgate_throughput : ours<basic_semaphore<bounded_overtaking<>>> {
   using counting = ours_counting<bounded_overtaking<>>;
 };
 
-/// The floor: what two atomic additions cost. Lets everybody in.
+/// The floor: what two atomic additions cost. Lets every thread in.
 struct xadd_pair {
   static constexpr const char* name = "floor: xadd pair";
   explicit xadd_pair(int) {}
@@ -79,7 +79,7 @@ struct xadd_pair {
   alignas(64) std::atomic<std::uint64_t> word{0};
 };
 
-/// The same where somebody looks at what they gave, as every semaphore must: not all processors do that for nothing.
+/// The same where what they gave is looked at, as every semaphore must: not all processors do that for nothing.
 struct used_xadd_pair {
   static constexpr const char* name = "floor: xadd pair, results used";
   explicit used_xadd_pair(int) {}

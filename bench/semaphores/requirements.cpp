@@ -37,7 +37,7 @@ constexpr requirement requirements[] = {
     {"crowd 64 threads k=4", "kgate slots", "kgate fifo", 0.95},
     {"crowd 16 threads k=2", "kgate throughput", "sem_t", 2.0},
     {"crowd 64 threads k=2", "kgate throughput", "sem_t", 2.0},
-    // That one has a condition variable for each who waits.
+    // That one has a condition variable for each waiter.
     {"long waits: 200 threads k=4 1 ms", "kgate fifo", "mutex+condvar FIFO", 0.97},
     {"long waits: 200 threads k=4 1 ms", "kgate fifo", "mutex+condvar FIFO", 1 / 1.2, true},
     {"hand-over 100 coroutines", "kgate coroutines", "", 15e6},

@@ -53,7 +53,7 @@ int main() {
     std::vector<std::jthread> clients;
     for (int i = 0; i < 12; ++i) clients.emplace_back(client);
     std::this_thread::sleep_for(400ms);
-  }  // asks all to stop: those who wait give up at once
+  }  // asks all to stop: those that wait give up at once
   std::printf("%d answers, %d broken connections, %d borrowers gave up after 8 ms; %d connections were made\n",
               answered.load(), broken.load(), too_late.load(), connections_made.load());
   return answered > 0 && connections_made <= 4 + broken && database.available() == 4 ? 0 : 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread, one poll loop: jobs that wait for a gate shared with other processes, and for a semaphore of this one.
-// Nobody blocks; who waits too long gives up.
+// No job blocks; one that waits too long gives up.
 #include <poll.h>
 
 #include <chrono>

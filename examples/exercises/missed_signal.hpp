@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exercise 4: one permit too few for k+1 processes; who finds none waits for a signal. Something is wrong:
+// Exercise 4: one permit too few for k+1 processes; one that finds none waits for a signal. Something is wrong:
 // docs/exercises.md.
 #pragma once
 

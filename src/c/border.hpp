@@ -79,7 +79,7 @@ inline std::stop_token token_of(const kgate_stop* stop) noexcept {
 }
 inline bool stop_requested(const kgate_stop* stop) noexcept { return stop != nullptr && stop->source.stop_requested(); }
 
-/// How long somebody waited, in a sentence about it: " within 1.5 s", or " now".
+/// How long a call waited, in a sentence about it: " within 1.5 s", or " now".
 class within {
  public:
   explicit within(std::int64_t nanoseconds) noexcept;

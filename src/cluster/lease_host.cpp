@@ -170,7 +170,7 @@ local_view lease_host::local() {
   local_view out;
   if (const std::optional<int> slot = kept_.take()) {
     out.taken = *slot;
-    // A slot above the size that the local gate had: it was made larger by somebody else.
+    // A slot above the size that the local gate had: it was made larger by another process.
     if (static_cast<std::size_t>(*slot) >= mine.at.size()) mine.at.resize(static_cast<std::size_t>(*slot) + 1);
   }
   const std::uint32_t bell = file_.words().bell.load();

@@ -49,8 +49,8 @@ gate_size size_of(const node& gate, const gate_reading& read) {
   return {read.slots, gate.version, read.paused ? 1 : 0};
 }
 
-request_client::request_client(session& s, std::string gate, participant_data who, request_limit limit)
-    : session_(&s), gate_(std::move(gate)), who_(std::move(who)), limit_(std::move(limit)) {
+request_client::request_client(session& s, std::string gate, participant_data shown, request_limit limit)
+    : session_(&s), gate_(std::move(gate)), who_(std::move(shown)), limit_(std::move(limit)) {
   next_request();
 }
 

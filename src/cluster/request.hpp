@@ -60,8 +60,8 @@ class request_client {
     token fence = 0;
   };
 
-  /// `who` says what others see of it; its request is made up here.
-  request_client(session& s, std::string gate, participant_data who, request_limit limit);
+  /// `shown` says what others see of it; its request is made up here.
+  request_client(session& s, std::string gate, participant_data shown, request_limit limit);
   request_client(const request_client&) = delete;
   request_client& operator=(const request_client&) = delete;
   ~request_client();

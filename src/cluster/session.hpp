@@ -42,7 +42,7 @@ class listener {
   /// Events so far do not count.
   void forget();
   /// Until a watch fires or the session's state changes: changed, or granted if the data of a node have changed; until
-  /// somebody nudges it: local; or until stop or deadline: given_up.
+  /// alert(): local; or until stop or deadline: given_up.
   event wait(const std::stop_token& stop, std::chrono::steady_clock::time_point deadline);
   void notify();
   /// A watch has notified: the data of this node have changed.

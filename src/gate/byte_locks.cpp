@@ -241,7 +241,7 @@ int lock_file::open(const std::string& stem, uid_t owner, bool for_command) {
 void lock_file::close() noexcept {
   const uncancelled meanwhile;
   const int fd = asking_.exchange(-1);
-  if (file_id::of(fd) == id_ && id_) ::close(fd);  // the number may be somebody else's by now
+  if (file_id::of(fd) == id_ && id_) ::close(fd);  // the number may be of another opening by now
   if (for_command_ >= 0) close_run(for_command_);
   for_command_ = asking_run_ = -1;
   id_ = {};

@@ -61,7 +61,7 @@ class held_bytes {
   }
 
  private:
-  void* pin_ = nullptr;  ///< a mapping, which children do not inherit and nobody closes
+  void* pin_ = nullptr;  ///< a mapping, which children do not inherit and nothing closes
   int fd_ = -1;          ///< instead of it, a descriptor that is closed on exec
 };
 
@@ -73,7 +73,7 @@ class lock_opening {
   lock_opening& operator=(const lock_opening&) = delete;
   ~lock_opening();
 
-  /// False if somebody else has one of the bytes, or if error() says so.
+  /// False if another opening has one of the bytes, or if error() says so.
   bool lock(std::int64_t first, std::int64_t count) noexcept;
   void unlock(std::int64_t first, std::int64_t count) noexcept;
   /// What is locked stays locked by the result; empty if error() says so.
@@ -81,7 +81,7 @@ class lock_opening {
   /// The same at less cost, for a process that makes no children, closes no descriptors but its own, and becomes a
   /// command.
   held_bytes keep_until_exec() noexcept { return held_bytes(std::exchange(fd_, -1)); }
-  /// The errno of a call that failed, other than for a lock of somebody else; 0 if there was none.
+  /// The errno of a call that failed, other than for a lock of another opening; 0 if there was none.
   int error() const noexcept { return error_; }
 
  private:
@@ -144,7 +144,7 @@ class lock_file {
   file_id id_;
   file_id run_id_;
   pid_t opened_by_ = 0;
-  bool closes_only_its_own_ = false;  ///< the program: nobody but this object closes its descriptors
+  bool closes_only_its_own_ = false;  ///< the program: only this object closes its descriptors
   bool keeps_run_open_ = false;  ///< this process may be a command with a lock, which closing a descriptor would drop
   std::atomic<int> asking_{-1};  ///< holds no lock: only for asking, and for opening the file again; may be opened late
   std::atomic<int> lost_{0};

@@ -41,7 +41,7 @@ inline std::int64_t now_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// What an operation throws that goes round for ever, since somebody changes the file all the time.
+/// What an operation throws that goes round for ever, since a process changes the file all the time.
 struct scribbled {};
 
 class mapped_cells {

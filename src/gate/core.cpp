@@ -21,13 +21,13 @@ namespace {
 /// How long spinning takes at most.
 constexpr std::int64_t spinning_ns = 20'000;
 
-/// Before a member queues up it looks for a moment whether there is room, as long as nobody waits: short passages then
+/// Before a member queues up it looks for a moment whether there is room, as long as none waits: short passages then
 /// follow each other without wake-ups. Not for long, nor while many others come and go: its position counts from when
 /// it is queued.
 constexpr std::int64_t looking_ns = 20'000;
 constexpr std::uint32_t looking_operations = 64;
 
-/// A holder that died may be noticed by nobody where everybody is granted soon: whether it is the caller's to look.
+/// A holder that died may go unnoticed where all are granted soon: whether it is the caller's to look.
 [[gnu::hot]] bool claims_healing(file_layout& map, std::uint64_t now_ns) {
   std::uint64_t last = map.looked_ns.load(std::memory_order_relaxed);
   if (now_ns >= last && now_ns - last < std::uint64_t{healing_ns}) return false;
@@ -149,7 +149,7 @@ class dozing_cells : public mapped_cells {
   [[gnu::hot]] void get_up(unsigned i) { map().lines[i].bell.store(0); }
   [[gnu::hot]] bool doze(unsigned i) {
     if (clock_ != nullptr && clock_->is_watched()) {
-      // Nobody rings at a file that was cut off, the clock neither.
+      // Nothing rings at a file that was cut off, the clock neither.
       if (!timed_sleep(map().lines[i].bell, bell_asleep, guards_mappings() ? cut_off_ns : forever)) return false;
       return (map().lines[i].bell.load() & bell_over) == 0;
     }
@@ -208,7 +208,7 @@ gate_failure core::open(const std::string& name, int slots, const location& wher
   if (gate_failure failure = segment_.open(name, slots, where)) return failure;
   cells_.bind(segment_);
   for_exec_ = where.for_exec;
-  // A file whose counts contradict each other is renewed if nobody uses it, and refused if somebody does.
+  // A file whose counts contradict each other is renewed if no process uses it, and refused if one does.
   bool sound = seems_sound(segment_.map());
   if (!sound) {
     held_bytes maintenance;
@@ -325,7 +325,7 @@ gate_failure core::lost_failure() const {
       error);
 }
 
-/// Returns when W shows room, or when it is time to queue up, or somebody has queued the caller.
+/// Returns when W shows room, or when it is time to queue up, or another has queued the caller.
 void core::spin_for_room(unsigned i, int weight) {
   const word first = cells_.word();
   std::int64_t until = 0;
@@ -359,7 +359,7 @@ entry core::attempt(membership& m, int weight, word& became) {
   became = {};
   m.out = m.out.with_weight(weight);
   outcome result = protocol_.attempt(m.number, m.out, became);
-  // Nobody need be waiting, so nobody need have noticed that a holder died.
+  // No member need be waiting, so none need have noticed that a holder died.
   if (result == outcome::refused && heal_all() > 0) result = protocol_.attempt(m.number, m.out, became);
   if (result == outcome::retired) return entry::removed;
   return result == outcome::entered ? entered_now(m) : entry::timed_out;
@@ -395,7 +395,7 @@ entry core::forsake(membership& m) noexcept {
 }
 
 /// What the clock does at each tick: whatever those that doze would find out when they got up, for a gate that stands
-/// still because somebody has died.
+/// still because a member has died.
 doze_clock::pace core::tick() noexcept {
   const unsigned members = cells_.members(), own = clock_.members();
   try {
@@ -416,7 +416,7 @@ doze_clock::pace core::tick() noexcept {
   if (is_head(i) && (how.deadline_ns == forever || how.deadline_ns - now_ns() > spinning_ns)) {
     const word before = cells_.word();
     first.spin_at_head(i);
-    // Nothing moves: they may have died before anybody waited.
+    // Nothing moves: they may have died before any member waited.
     if (waits(i) && cells_.word() == before) first.heal_holders();
   }
   if (first.doze_while_it_moves(i, m.inside())) {
@@ -475,7 +475,7 @@ std::optional<entry> core::begin_or_throw(suspended_wait& s, int weight, word& b
   return std::nullopt;
 }
 
-/// Whether a suspended wait need not watch anybody yet: as doze(), for one that is woken.
+/// Whether a suspended wait need not watch a process yet: as doze(), for one that is woken.
 bool core::dozes_on(suspended_wait& s, std::int64_t now) {
   s.asleep = bell_asleep;
   dozing_cells dozing_on(cells_, s.how, 0);

@@ -41,7 +41,7 @@ enum class entry : unsigned char {
   removed,
   too_heavy,  ///< the gate became smaller than the weight that was asked for
   damaged,
-  lost  ///< the kernel cannot be asked who is alive: the descriptor was closed, and the path is gone
+  lost  ///< the kernel cannot be asked which are alive: the descriptor was closed, and the path is gone
 };
 
 /// A member: its number, and its own state when it is out. The state is never read back from the file, to which others
@@ -60,7 +60,7 @@ struct suspended_wait {
   std::int64_t began_ns = 0;
   std::int64_t wake_at_ns = forever;  ///< on the monotonic clock
   std::uint32_t asleep = 0;           ///< what its bell is while there is nothing to do
-  bool dozes = true;                  ///< watches nobody yet
+  bool dozes = true;                  ///< watches no process yet
   word seen{};                        ///< W when it began to doze
 };
 
@@ -153,12 +153,12 @@ class core {
   /// has moved on.
   bool dismiss(membership& m, const participant& who);
 
-  /// A paused gate stays paused. Refused if there is no space for so many slots; damaged if it cannot be done because
-  /// somebody scribbles on the file.
+  /// A paused gate stays paused. Refused if there is no space for so many slots; damaged if it cannot be done because a
+  /// process scribbles on the file.
   outcome resize(membership& m, int slots);
-  /// Nobody enters a paused gate; those inside stay, and so does the queue.
+  /// No member enters a paused gate; those inside stay, and so does the queue.
   outcome set_paused(membership& m, bool paused);
-  /// Removes the gate. gate_errc::in_use, and nothing is done, if somebody is inside or waits, unless forced.
+  /// Removes the gate. gate_errc::in_use, and nothing is done, if a member is inside or waits, unless forced.
   gate_failure remove(bool forced);
   /// What lost means, for people.
   gate_failure lost_failure() const;

@@ -201,7 +201,7 @@ void death_watch::tidy_up() noexcept {
 
 bool death_watch::poke() noexcept {
   // The program may have closed the descriptor, and used its number for something else. Nor may one write to a pipe
-  // that nobody reads any more.
+  // that is not read any more.
   if (finished_ || file_id::of(commands_) != pipe_) return false;
   return write(commands_, "", 1) == 1 || errno == EAGAIN;
 }

@@ -40,8 +40,8 @@ class attended_deaths {
 };
 
 /// One thread for all members of a gate object, which waits for pidfds and does nothing else; started when a member
-/// watches somebody, ended when none does. Its descriptors are in a table of its own: what the program does with its
-/// descriptors does not disturb them, and they are in nobody's way.
+/// watches a process, ended when none does. Its descriptors are in a table of its own: what the program does with its
+/// descriptors does not disturb them, and they are not in its way.
 class death_watch {
  public:
   /// Called by the thread for a member whose watch has begun or has ended by a death.
@@ -59,7 +59,7 @@ class death_watch {
   /// long as there are descriptors for it; else the thread does.
   answer watch(unsigned member, std::vector<int> processes, attended_deaths* attended = nullptr);
   void forget(unsigned member) noexcept;
-  /// The descriptor of what the member watches by an event loop may be readable: rings if somebody has ended.
+  /// The descriptor of what the member watches by an event loop may be readable: rings if a process has ended.
   void attend(unsigned member) noexcept;
   /// Without a thread: sleeps until one of the processes has ended, or for so long.
   static doze_end sleep_until_one_ends(const std::vector<int>& processes, std::int64_t for_ns);

@@ -50,7 +50,7 @@ class clock_thread {
   service_thread thread_;
   bool running_ = false;   ///< there is a thread to be joined
   bool finished_ = false;  ///< it has ended, or is about to
-  bool ending_ = false;    ///< somebody joins it
+  bool ending_ = false;    ///< another thread joins it
 };
 
 clock_thread* clock_thread::of_this_process() noexcept {
@@ -198,7 +198,7 @@ void doze_clock::stop() noexcept {
 }
 
 /// Ends the dozes that have lasted for long enough, and those of members that are no longer queued: what was to wake
-/// them may be dead. Whether anybody dozes.
+/// them may be dead. Whether any member dozes.
 bool doze_clock::check_members(std::int64_t at_ns, std::int64_t doze_ns) {
   clock_cells variables(*this);
   doze_clock_protocol protocol(variables);

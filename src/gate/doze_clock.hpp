@@ -16,15 +16,15 @@ namespace kgate::detail::gates {
 
 class clock_thread;
 
-/// The members of a gate object that have a clock: from when their waits are many and short until nobody has waited for
-/// a while. All gate objects of a process that have one share a thread.
+/// The members of a gate object that have a clock: from when their waits are many and short until none has waited for a
+/// while. All gate objects of a process that have one share a thread.
 class doze_clock {
  public:
   /// What happens at a tick.
   struct pace {
     std::int64_t tick_ns;  ///< until the next one, at most
     std::int64_t doze_ns;  ///< a doze lasts so long, or a tick or two longer
-    unsigned waits;        ///< another number than at the last tick if somebody has waited
+    unsigned waits;        ///< another number than at the last tick if a member has waited
     bool goes_on;          ///< false: there is to be no clock
   };
   /// The thread calls `tick`.
@@ -72,7 +72,7 @@ class doze_clock {
   std::mutex mutex_;
   std::vector<hand> hands_;
   unsigned waits_ = 0;                          ///< pace::waits at the last tick
-  std::int64_t waited_ns_ = 0;                  ///< the last tick at which somebody had waited
+  std::int64_t waited_ns_ = 0;                  ///< the last tick at which a member had waited
   std::atomic<clock_thread*> thread_{nullptr};  ///< null if it never ran
   doze_clock* next_ = nullptr;                  ///< under the thread's lock, as what follows
   bool ticks_ = false;                          ///< it is one of the thread's

@@ -144,7 +144,7 @@ gate_status gate::status() {
 
 bool gate::remove(bool forced) {
   opened().expect_ours();
-  if (!forced) shared_->slots();  // of a damaged one nobody can say whether it is in use
+  if (!forced) shared_->slots();  // of a damaged one it cannot be said whether it is in use
   const gate_failure failure = shared_->core.remove(forced);
   if (failure && failure.code != gate_errc::in_use) throw gate_error(failure);
   return !failure;
@@ -244,7 +244,7 @@ bool gate::member::enter_until_stopped(std::stop_token stop, std::int64_t deadli
 /// Keeps how an attempt to enter ended: whether it is inside.
 [[gnu::hot]] bool gate::member::settle(entry result, bool by_caller, detail::gates::state out, word became) {
   out_ = out;
-  // Not by its own stop token: somebody took it out of the queue, which a caller that waits for ever must learn.
+  // Not by its own stop token: another took it out of the queue, which a caller that waits for ever must learn.
   if (result == entry::cancelled && !by_caller)
     throw gate_error({gate_errc::cancelled, "a waiter at gate '" + owner_->name + "' was cancelled by somebody"});
   inside_ = is_inside(result, owner_->name, owner_->arguments, owner_->core);

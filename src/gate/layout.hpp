@@ -20,7 +20,7 @@ namespace kgate::detail::gates {
 
 inline constexpr std::array<char, 8> magic{'K', 'G', 'A', 'T', 'E', '\r', '\n', '\x1a'};
 inline constexpr std::uint32_t version = 7;
-/// Tokens begin at the time of creation in nanoseconds; nobody gets so far.
+/// Tokens begin at the time of creation in nanoseconds; no gate gets so far.
 inline constexpr std::uint64_t tokens_max = std::uint64_t{1} << 63;
 
 /// What never changes after creation, guarded by a checksum over all of it.
@@ -32,7 +32,7 @@ struct file_header {
   std::uint64_t created_ns;
   std::array<char, 40> boot;   ///< the kernel's boot id: a gate from before a reboot is recognised by it
   std::uint32_t overtakings;   ///< b: how many newcomers may pass the queue between two grants
-  std::uint32_t default_size;  ///< 1: created with a size that nobody asked for
+  std::uint32_t default_size;  ///< 1: created with a size that was not asked for
   std::uint64_t id;            ///< by chance; names the gate's lock files
   std::array<char, 32> reserved;
   std::uint64_t checksum;
@@ -74,7 +74,7 @@ struct alignas(cache_line) member_info {
   std::atomic<std::uint64_t> word_bits[words];
 };
 static_assert(sizeof(identity) == 184 && sizeof(member_info) == 192);
-/// The word of an identity that may follow later: until then nobody can watch that process.
+/// The word of an identity that may follow later: until then that process cannot be watched.
 inline constexpr std::size_t identity_namespace = 0;
 static_assert(offsetof(identity, pid_namespace) == identity_namespace * sizeof(std::uint64_t));
 
@@ -98,8 +98,8 @@ inline constexpr std::uint32_t overtakings_shared = 0xFFFFFFFF;
 inline constexpr std::uint32_t overtakings_in_all = 256;
 inline constexpr std::uint32_t overtakings_least = 4;
 
-/// Where newcomers may pass the queue, the members have so many short passages between them without looking whether
-/// somebody calls; twice, for each may have looked just before somebody calls, and look once before too many call.
+/// Where newcomers may pass the queue, the members have so many short passages between them without looking whether one
+/// calls; twice, for each may have looked just before one calls, and look once before too many call.
 inline constexpr std::uint32_t passages_in_all = 128;
 
 struct file_layout {

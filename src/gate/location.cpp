@@ -59,8 +59,8 @@ bool may_use_locks(const std::string& directory, const std::string& name, std::u
   return !whole || header.id == id;
 }
 
-/// Whether somebody alive keeps a lock on a file, as users of a renamed gate do. True as well if that
-/// cannot be found out.
+/// Whether a living process keeps a lock on a file, as users of a renamed gate do. True as well if that cannot be found
+/// out.
 bool is_locked(int directory, const std::string& file) {
   const int fd = openat(directory, file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
   if (fd < 0) return errno != ENOENT;

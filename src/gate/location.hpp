@@ -20,7 +20,7 @@ struct location {
   mode_t mode = 0600;     ///< of a gate this call creates; umask does not narrow it
   gid_t group = static_cast<gid_t>(-1);
   std::uint32_t overtakings = 0xFFFFFFFF;  ///< of a gate this call creates: b, or overtakings_shared (layout.hpp)
-  bool default_size = false;               ///< of a gate this call creates: nobody asked for its size
+  bool default_size = false;               ///< of a gate this call creates: its size was not asked for
   bool for_command = false;                ///< a command will be started in it (lock_file::open_for_command)
   bool for_exec = false;                   ///< and by becoming it, without any child before
 };
@@ -48,11 +48,11 @@ const char* unsuitable_filesystem(std::uint64_t type);
 
 /// Opens a regular file and nothing else: no symbolic link, and no FIFO or device, which could block. -1 and why not.
 int open_regular(const std::string& path, int flags, struct stat& there, gate_failure& failure);
-/// Why this user should not use a gate with that owner: root does not trust strangers in directories that everybody can
+/// Why this user should not use a gate with that owner: root does not trust strangers in directories that all users can
 /// write to.
 gate_failure check_owner(const std::string& path, const struct stat& gate);
 
-/// Removes what creations that were cut short left in a directory and nobody can use any more, of gate `name` or
+/// Removes what creations that were cut short left in a directory and no process can use any more, of gate `name` or
 /// (empty) of all. How many files.
 int sweep_unfinished(const std::string& directory, const std::string& name);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// For how long members of a gate doze before they watch anybody, and how often one that stands for them looks for
+/// For how long members of a gate doze before they watch a process, and how often one that stands for them looks for
 /// those that have died.
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace kgate::detail::gates {
 
-/// Among members that are all granted soon, and so watch nobody, a death inside is noticed after so long at most, on a
-/// machine that has time for those that look.
+/// Among members that are all granted soon, and so watch no process, a death inside is noticed after so long at most,
+/// on a machine that has time for those that look.
 inline constexpr std::int64_t noticed_ns = 25'000'000;
 /// The same where no process has a clock yet.
 inline constexpr std::int64_t noticed_without_clock_ns = 35'000'000;
@@ -25,7 +25,7 @@ constexpr std::int64_t dozing_ns(unsigned members, unsigned short_waits) {
 }
 inline constexpr std::int64_t dozing_most_ns = 250'000'000;
 
-/// Where everybody is granted before it watches, one of those that wait looks for dead holders so often.
+/// Where every member is granted before it watches, one of those that wait looks for dead holders so often.
 inline constexpr std::int64_t healing_ns = 4'000'000;
 
 /// After so many short waits in a row a process has a clock that ends its dozes, and sets no timers; but not among so

@@ -265,7 +265,7 @@ gate_failure segment::create(const std::string& name, int slots, const location&
   if (gate_failure failure = check_filesystem(directory, file_system)) return failure;
   sweep_unfinished(directory, name);
   // Without a name until all is written: one that opens the gate finds it whole, and a creator that is killed leaves
-  // nothing but two empty files that nobody asks for and the next creator sweeps.
+  // nothing but two empty files that no process asks for and the next creator sweeps.
   const std::uint64_t id = random_id();
   const std::string stem = lock_stem_of(path_, id);
   const std::string temporary = stem + ".new";  // only where the file system has no unnamed files
@@ -281,7 +281,7 @@ gate_failure segment::create(const std::string& name, int slots, const location&
                              error);
   } else {
     failure = write_and_link(fd, name, slots, where, id);
-    if (failure || file_id::of(path_) != file_id::of(fd)) lock_file::unlink(stem);  // or somebody else was first
+    if (failure || file_id::of(path_) != file_id::of(fd)) lock_file::unlink(stem);  // or another process was first
   }
   if (named) unlink(temporary.c_str());
   ::close(fd);
@@ -329,7 +329,7 @@ gate_failure segment::renew(int slots) {
   if (!before.valid() && slots == 0)
     return {gate_errc::damaged,
             path_ + " is from before the last boot and damaged; give the number of slots to renew it"};
-  // If it cannot be had for oneself somebody uses it, so it is not that old: it was made where the boot id cannot be
+  // If it cannot be had for oneself, others use it, so it is not that old: it was made where the boot id cannot be
   // seen.
   renew_unused(before.valid() ? before.slots() : slots);
   return {};
@@ -404,7 +404,7 @@ gate_failure segment::lock_maintenance(held_bytes& out) {
 
 bool segment::renew_unused(int slots) noexcept {
   if (slots < 1 || slots > slots_max) return false;
-  // All members' bytes at once: nobody has one, and nobody can join until this is over.
+  // All members' bytes at once: no member has one, and no process can join until this is over.
   lock_opening opening = locks_.open_again();
   if (!opening.lock(member_byte(0), members_max) || locks_.any_command()) return false;
   const held_bytes all = opening.keep();
@@ -428,7 +428,7 @@ gate_failure segment::may_unlink() const {
 }
 
 gate_failure segment::unlink_retired() {
-  // The lock belongs to this very gate, so nobody can unlink the one that may have taken its place at the path.
+  // The lock belongs to this very gate, so no process can unlink the one that may have taken its place at the path.
   held_bytes maintenance;
   gate_failure failure = lock_maintenance(maintenance);
   const bool ours = file_id::of(path_) == id_;

@@ -48,7 +48,7 @@ class segment {
   gate_failure may_unlink() const;
   /// Takes the files away if the gate is still the one at its path. Only for a retired gate.
   gate_failure unlink_retired();
-  /// Puts the gate back to its first state, with `slots`, if nobody uses it; nobody can begin to meanwhile.
+  /// Puts the gate back to its first state, with `slots`, if no process uses it; none can begin to meanwhile.
   bool renew_unused(int slots) noexcept;
   /// The maintenance lock: one participant at a time renews or removes. Waits for it, but not for one that is stopped.
   gate_failure lock_maintenance(held_bytes& out);

@@ -75,7 +75,7 @@ class suspended_waiters {
   explicit suspended_waiters(core& gate) : gate_(gate) {}
 
   /// w has begun, is queued. Its end is reported once, maybe before this returns. 0, or the number of an error: then it
-  /// is still queued, and nobody takes it on.
+  /// is still queued, and is not taken on.
   int add(suspended_waiter& w);
   /// Ends the wait if it has not ended. Afterwards its end has been reported, or another thread is about to call its
   /// resume.

@@ -59,7 +59,7 @@ void on_bus_error(int number, siginfo_t* info, void* context) {
     sigaction(SIGBUS, &before, nullptr);  // the instruction is tried again, and the process ends as it would have
 }
 
-/// A sleeper looks again, and then sleeps no longer than one who may be left alone with its own words.
+/// A sleeper looks again, and then sleeps no longer than one that may be left alone with its own words.
 void ring_all(file_layout& map) {
   const std::uint32_t used = std::min<std::uint32_t>(map.members_used.load(), members_max);
   for (std::uint32_t i = 0; i < used; ++i) {

@@ -5,13 +5,13 @@
 
 #include "native/native.h"
 
-/// An open gate, and how many use it. Counted with the interpreter lock: who uses it may go on without.
+/// An open gate, and how many use it. Counted with the interpreter lock: a thread that uses it may go on without.
 typedef struct {
   kgate_gate* gate;
   size_t users;
 } open_gate;
 
-/// A gate of this process. Members that nobody uses are kept for the next enter. In a forked child it opens itself
+/// A gate of this process. Members that are not in use are kept for the next enter. In a forked child it opens itself
 /// anew.
 typedef struct {
   PyObject_HEAD open_gate* open;

@@ -48,7 +48,7 @@ static PyObject* semaphore_acquire_within(semaphore_object* self, Py_ssize_t per
   wait_request w = {.semaphore = self->semaphore, .weight = permits, .nanoseconds = limit};
   w.result = kgate_acquire_within(self->semaphore, permits, 0, NULL);
   if (w.result == KGATE_TIMED_OUT && limit != 0) {
-    Py_INCREF(self);  // not destroyed while somebody waits
+    Py_INCREF(self);  // not destroyed while a thread waits
     w.result = wait_interruptibly(&w);
     if (w.result == KGATE_OK) self->out += permits;
     Py_DECREF(self);
