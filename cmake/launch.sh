@@ -145,7 +145,7 @@ launch_build() {
   if [[ " $* " == *" cluster "* ]]; then
     grep -qs '^KGATE_CLUSTER:BOOL=ON' "$build/CMakeCache.txt" || configure+=(-DKGATE_CLUSTER:BOOL=ON)
   fi
-  # Who wants a program gets it sooner from few, large units. What is tested are the files by themselves.
+  # A user that wants a program gets it sooner from few, large units. What is tested are the files by themselves.
   local few=ON
   [[ ! -e $build/build.ninja ]] || grep -qs '^KGATE_FEW_UNITS:BOOL=ON' "$build/CMakeCache.txt" || few=OFF
   if [[ " $* " == *" test "* ]]; then

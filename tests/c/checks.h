@@ -75,7 +75,7 @@ static inline int alone(int (*call)(void)) {
   return waits_for(child);
 }
 
-/* Becomes a user that may nothing; one who is no superuser cannot, and loses the right to the directory instead. */
+/* Becomes a user that may nothing; a user who is no superuser cannot, and loses the right to the directory instead. */
 static inline int become_nobody(const char* directory) {
   const unsigned nobody = 65534;
   if (geteuid() != 0) return chmod(directory, 0500);

@@ -15,7 +15,7 @@ static int opened(void) {
 }
 
 static int opened_by_nobody(void) {
-  if (geteuid() != 0) return KGATE_NO_PERMISSION; /* nobody to become: results_test.c has the directory say no */
+  if (geteuid() != 0) return KGATE_NO_PERMISSION; /* no user to become: results_test.c has the directory say no */
   return become_nobody(getenv("KGATE_DIR")) == 0 ? opened() : -1;
 }
 
@@ -112,7 +112,7 @@ static void forked(void) {
   kgate_gate_close(gate);
 }
 
-/* A gate whose file is cut off, by one who asked to outlive that; also asleep in its queue. */
+/* A gate whose file is cut off, by one that asked to outlive that; also asleep in its queue. */
 static int cut_off(void) {
   kgate_guard_against_truncation();
   kgate_gate* gate = open_gate("cut", 1);
@@ -141,7 +141,7 @@ static void removed(void) {
   OK(kgate_gate_join(gate, &member)); /* those inside may need it */
   kgate_part(member);
   OK(kgate_gate_remove(gate, 1));       /* nothing is left to do */
-  OK(kgate_gate_status(gate, &status)); /* who was inside still is */
+  OK(kgate_gate_status(gate, &status)); /* the one inside still is */
   CHECK(status->holder_count == 1);
   kgate_status_free(status);
   OK(kgate_slot(inside, &slot));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the calls of kgate.h return when the system refuses, a gate's file is cut off, somebody gives up or closes while
+/* What the calls of kgate.h return when the system refuses, a gate's file is cut off, another gives up or closes while
  * others wait; what options do, what a status says of waiters, and that a broken contract stops the program.
  *
  * usage: results_test TOOL */
@@ -63,7 +63,7 @@ static int without_descriptors(void) {
   return 0;
 }
 
-/* A process that closes descriptors that are not its own, and can open none: it cannot know who is alive. */
+/* A process that closes descriptors that are not its own, and can open none: it cannot know which are alive. */
 static int with_descriptors_closed(void) {
   const struct taken t = take("closed");
   const struct rlimit none = {0, 0};
@@ -77,7 +77,7 @@ static int with_descriptors_closed(void) {
   return 0;
 }
 
-/* Somebody who may no longer use the directory. */
+/* A user who may no longer use the directory. */
 static int without_permission(void) {
   const struct taken t = take("permission");
   kgate_gate* gate = NULL;
@@ -91,7 +91,7 @@ static int without_permission(void) {
   return 0;
 }
 
-/* Every call at a gate whose file was cut off, by one who asked to outlive that. */
+/* Every call at a gate whose file was cut off, by one that asked to outlive that. */
 static int cut_off(void) {
   kgate_guard_against_truncation();
   struct taken t = take("cut");
@@ -207,7 +207,7 @@ static void closed_while_waited_for(void) {
   give_back(t);
 }
 
-/* Who waits for more than there is after a resize does not wait on in vain. */
+/* One that waits for more than there is after a resize does not wait on in vain. */
 static void too_heavy_after_a_resize(void) {
   kgate_semaphore* semaphore = NULL;
   kgate_gate* gate = open_gate("smaller", 2);
@@ -275,7 +275,7 @@ static void options_do_what_they_say(const char* tool) {
   kgate_gate_close(gate);
 }
 
-/* Who waits is shown with all that is known of it; at a strict gate nobody passes it, though it does not run. */
+/* A waiter is shown with all that is known of it; at a strict gate none passes it, though it does not run. */
 static void a_waiter_is_shown_and_not_passed(void) {
   kgate_gate_options options = KGATE_GATE_OPTIONS_INIT;
   kgate_gate* gate = NULL;

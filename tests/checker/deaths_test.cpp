@@ -53,7 +53,7 @@ struct accident {
   bool sets = true;
 };
 
-/// Takes a lock and gives it back; whoever waits sees when its holder has died (9) and goes on.
+/// Takes a lock and gives it back; a waiter sees when its holder has died (9) and goes on.
 struct mortal_lock {
   explicit mortal_lock(M::Memory& memory) : L(memory, {.name = "L"}, 0) {}
   void passage(M::Process& p) {

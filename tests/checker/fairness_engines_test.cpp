@@ -84,8 +84,8 @@ class plain_engine {
     return at(s, p).where != region::critical && at(to(s, p), p).where == region::critical;
   }
 
-  /// The largest set of states in p's entry from which p can, after some steps of anybody in the set's reach, look in
-  /// vain or step and be in the set again.
+  /// The largest set of states in p's entry from which p can, after some steps of any process in the set's reach, look
+  /// in vain or step and be in the set again.
   std::vector<bool> kept_out(int p) const {
     std::vector<bool> always(where_.size());
     for (std::size_t s = 0; s < always.size(); ++s) always[s] = at(s, p).where == region::entry;
@@ -106,8 +106,8 @@ class plain_engine {
     return always;
   }
 
-  /// bad(s, q, first): in s it is bad that `first` were past their doorways before q started. Asked of who enters only,
-  /// or of everybody after every step.
+  /// bad(s, q, first): in s it is bad that `first` were past their doorways before q started. Asked of the one that
+  /// enters only, or of all after every step.
   template <bool Of_who_enters, class Bad>
   std::size_t shortest(Bad&& bad) const {
     using order = std::vector<std::vector<bool>>;  // [q][p]: p was past its doorway before q started, and is so still
@@ -169,7 +169,7 @@ class plain_engine {
   std::vector<std::vector<bool>> kept_out_;
 };
 
-/// The step at which somebody who came later gets in: what both engines count up to.
+/// The step at which one that came later gets in: what both engines count up to.
 std::size_t bad_step(const trace& t, program& p) {
   walker w(p);
   doorway_order order(p.N());

@@ -54,7 +54,7 @@ TEST(fairness, whoever_can_always_enter_is_overtaken_without_harm) {
 }
 
 // One of the first two queued may go in: at most one overtakes the first at a time, which is 2-FCFS; but the first,
-// overtaken, has to wait until somebody leaves, and may be overtaken again then.
+// overtaken, has to wait until one leaves, and may be overtaken again then.
 TEST(fairness, k_fcfs_does_not_give_fife) {
   expect_verdict<any_of_two>({4, 2}, "k-fcfs", verdict::holds);
   expect_verdict<any_of_two>({4, 2}, "fife", verdict::violated);
@@ -62,8 +62,9 @@ TEST(fairness, k_fcfs_does_not_give_fife) {
   expect_verdict<any>({4, 2}, "k-fcfs", verdict::violated);
 }
 
-// Who draws permits is never enabled before it is inside: nobody is enabled out of order, however many are overtaken.
-// The other way round, danek10-fife keeps fife and not enabled-in-order (tests/algorithms/danek10/model_test.cpp).
+// One that draws permits is never enabled before it is inside: none is enabled out of order, however many are
+// overtaken. The other way round, danek10-fife keeps fife and not enabled-in-order
+// (tests/algorithms/danek10/model_test.cpp).
 TEST(fairness, enabled_in_order_does_not_give_fife) {
   expect_verdict<semaphore>({3, 1}, "enabled-in-order", verdict::holds);
   expect_verdict<semaphore>({3, 1}, "fife", verdict::violated);
@@ -83,8 +84,8 @@ TEST(fairness, a_bound_that_the_passages_set_decides_nothing) {
   EXPECT_NE(r.why.find("2 passages"), std::string::npos) << r.why;
 }
 
-// Alone, and whenever the others come to rest, everybody gets in: only runs in which others never cease to pass keep
-// one out.
+// Alone, and whenever the others come to rest, every process gets in: only runs in which others never cease to pass
+// keep one out.
 TEST(fairness, being_kept_out_may_take_others_that_never_stop) {
   expect_verdict<colour>({2, 2}, "fife", verdict::violated);
   expect_verdict<colour>({2, 2}, "bounded-waiting", verdict::violated);

@@ -16,7 +16,7 @@ namespace {
 
 using machine = checker_machine;
 
-/// Everybody takes both locks: without deadlock only if all take them in the same order.
+/// Every process takes both locks: without deadlock only if all take them in the same order.
 template <class M, class Order>
 class two_locks {
  public:

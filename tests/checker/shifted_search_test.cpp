@@ -110,7 +110,7 @@ TEST(ShiftedSearch, WhatBreaksWithinTwoPassagesIsNotSaidToHold) {
         program again(make_model(find_algorithm(id), 2, 1), 2, 1, {.passages = 0, .wrong = wrong});
         trace longer = *result_of(limited, name).counterexample;
         longer.of.passages = 0;
-        // Who is enabled because nobody has a passage left to keep it out is not enabled without limit.
+        // A process that is enabled because no other has a passage left to keep it out is not enabled without limit.
         if (name == "enabled-in-order" && !validate(longer, again).empty()) continue;
         ++broken;
         const property_result& mine = result_of(without, name);

@@ -12,8 +12,8 @@
 
 namespace kgate::toys {
 
-/// Counts itself in and out. Nobody waits. 2 local states a process, and the counter follows from them: 2^N states,
-/// each with N steps.
+/// Counts itself in and out. None waits. 2 local states a process, and the counter follows from them: 2^N states, each
+/// with N steps.
 template <class M>
 class turnstile {
  public:
@@ -52,7 +52,7 @@ class lock_bit {
   typename M::template Var<bool> X;
 };
 
-/// Each of two politely steps back while the other wants to go in: nobody is blocked and nobody need ever enter.
+/// Each of two politely steps back while the other wants to go in: none is blocked and none need ever enter.
 template <class M>
 class after_you {
  public:
@@ -78,7 +78,7 @@ class after_you {
   flag A, B;
 };
 
-/// Leaves by trying until nobody else is inside: takes steps in its exit without end.
+/// Leaves by trying until no other is inside: takes steps in its exit without end.
 template <class M>
 class lingerer {
  public:
@@ -119,8 +119,8 @@ class forgetful {
   typename M::template Var<int> X, Y;
 };
 
-/// Two branches that each call `live`, make the same access next and then go on differently: whoever finds X still
-/// false takes the lock, everybody later walks in beside it.
+/// Two branches that each call `live`, make the same access next and then go on differently: one that finds X still
+/// false takes the lock, every later one walks in beside it.
 template <class M>
 class branches {
  public:
@@ -169,7 +169,7 @@ class round_robin {
 
 /// A text made up at random: a table of accesses to a flag, to a bit of each process's own and to a variable that names
 /// a process, each with where to go on, all in the entry. Every process has the same table, so renaming processes maps
-/// runs to runs; some tables starve somebody and some do not.
+/// runs to runs; some tables starve a process and some do not.
 struct random_table {
   enum class access { read_flag, set_flag, clear_flag, is_named, name_me, read_mine, set_mine, swap_name };
   struct line {
@@ -246,8 +246,8 @@ class random_text {
 };
 
 /// The first to come watches while there is a dance. The others go in at once and dance on their way out: each puts its
-/// name up, and the dance is over for good when somebody finds its own. One alone ends it. Two that take turns dance
-/// for ever, though in every state the next step of one of the two would end it.
+/// name up, and the dance is over for good when one finds its own. One alone ends it. Two that take turns dance for
+/// ever, though in every state the next step of one of the two would end it.
 template <class M>
 class dance {
  public:

@@ -44,7 +44,7 @@ TEST(Verdicts, ALingererNeedNeverLeave) {
 }
 
 TEST(Verdicts, ABatonStarvesThoseAfterTheIdle) {
-  // A process that waits for its turn has not left its remainder before the turn comes, so nobody is ever in its entry.
+  // A process that waits for its turn has not left its remainder before the turn comes, so none is ever in its entry.
   auto p = toy<toys::round_robin>(3, 1);
   const check_result r = check_all(*p, 0);
   EXPECT_EQ(verdict_of(r, "k-exclusion", *p), verdict::holds);

@@ -38,7 +38,7 @@ inline std::string to_string(const queue& q) { return std::to_string(q.inside) +
 inline constexpr int without_limit = -1;
 
 /// When there is room, the first waiter may go inside; those at positions below Reach may too, as long as the first
-/// has been overtaken fewer than Budget times. Everybody tries again and again.
+/// has been overtaken fewer than Budget times. All try again and again.
 template <class M, int Reach, int Budget>
 class overtaking_queue {
  public:
@@ -83,7 +83,7 @@ class overtaking_queue {
   typename M::template Var<queue> L;
 };
 
-/// A semaphore in front of which everybody knocks once, to no effect.
+/// A semaphore in front of which every process knocks once, to no effect.
 template <class M, bool Marked = true>
 class knocking_semaphore {
  public:
@@ -113,8 +113,8 @@ class knocking_semaphore {
   typename M::template Var<int> S;
 };
 
-/// Excludes nobody: a process goes inside once it has read the same colour twice; whoever leaves changes the colour.
-/// Alone everybody gets in; kept out is only who is passed by others all the time.
+/// Excludes none: a process goes inside once it has read the same colour twice; one that leaves changes the colour.
+/// Alone every process gets in; kept out is only one that is passed by others all the time.
 template <class M>
 class changing_colour {
  public:

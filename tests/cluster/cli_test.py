@@ -151,7 +151,7 @@ class OnAnEnsemble(unittest.TestCase):
                     for words in (["-k", "3"], [], [])]
             for one, words in zip(both, ("with -k", "without", "without")):
                 _, errors = one.communicate(timeout=60)
-                # Who comes second with another size is refused; who has not named one never is.
+                # One that comes second with another size is refused; one that has not named any never is.
                 self.assertTrue(one.returncode == 0 or (words == "with -k" and "slots, not 3" in errors), f"{words}: {errors}")
 
     def test_the_command_inherits_no_connection(self):
@@ -495,7 +495,7 @@ class OnAnEnsemble(unittest.TestCase):
         self.assertEqual(out.split(), ["0", "125", "0", "1", "0", "0"], errors)
         self.assertIn("keeps a slot already", errors)
         self.assertEqual(self.gate()["free"], 1)  # it was given back when release returned
-        # As long as anybody has the descriptor; a command substitution does not wait for the keeper.
+        # As long as any process has the descriptor; a command substitution does not wait for the keeper.
         script = self.script(f"slot=$({hold}); echo $slot; sleep 60 & exec 9<&-; read -r line; wait")
         self.assertEqual(script.stdout.readline(), "0\n")
         self.assertEqual(self.gate()["holders"][0]["command"], "kgate hold")
@@ -593,7 +593,7 @@ class OnAnEnsemble(unittest.TestCase):
         waiting = self.start("run", "--lease", "--", "true")
         jobs[1].terminate()
         self.assertEqual(waiting.wait(20), 0)
-        # A lease that is asked to end waits for its jobs, and serves nobody else.
+        # A lease that is asked to end waits for its jobs, and serves no others.
         lease.terminate()
         self.until(lambda: self.kgate("run", "--lease", "--try", "--", "true").returncode in (121, 122, 125))
         self.assertIsNone(lease.poll())

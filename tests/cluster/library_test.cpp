@@ -22,7 +22,7 @@ namespace {
 std::atomic<int> peers_read{0};
 }
 
-/// Counts how often somebody asks who the peer of a descriptor is.
+/// Counts how often the peer of a descriptor is asked for.
 extern "C" int getpeername(int fd, sockaddr* address, socklen_t* length) noexcept {
   using call = int (*)(int, sockaddr*, socklen_t*);
   static const auto real = reinterpret_cast<call>(dlsym(RTLD_NEXT, "getpeername"));
@@ -78,7 +78,8 @@ class cluster_library : public testing::Test {
   std::string name;
 };
 
-/// Versions of a gate begin again when it is removed and created again: who still knows the former one looks anew.
+/// Versions of a gate begin again when it is removed and created again: a client that still knows the former one looks
+/// anew.
 TEST_F(cluster_library, a_gate_that_was_removed_and_created_again_is_another_one) {
   cluster_gate former = open(4);
   former.enter().release();
@@ -124,7 +125,8 @@ TEST_F(cluster_library, a_gate_that_is_made_again_while_others_resize_it_is_whol
   EXPECT_TRUE(first.enter().release());
 }
 
-/// Who opens many sessions, or has many descriptors, does not ask all of them which one leads to the servers.
+/// A process that opens many sessions, or has many descriptors, does not ask all of them which one leads to the
+/// servers.
 TEST_F(cluster_library, connections_are_closed_on_exec_without_asking_all_descriptors) {
   std::vector<int> many;
   for (int i = 0; i < 300; ++i) many.push_back(fcntl(0, F_DUPFD_CLOEXEC, 3));

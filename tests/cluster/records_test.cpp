@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Addresses, names and data of nodes: what is accepted, and what whoever writes there can do.
+/// Addresses, names and data of nodes: what is accepted, and what a client that writes there can do.
 #include "cluster/records.hpp"
 
 #include <gtest/gtest.h>

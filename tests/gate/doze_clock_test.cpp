@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The clock that stands for the timers of a process whose waits are many and short: it is there while they are, no
-/// longer, one for all gates; a doze under it does not outlast the death of who is inside; and it is a thread in
-/// programs that fork, cancel threads, pin them and run out of them.
+/// longer, one for all gates; a doze under it does not outlast the death of the holder; and it is a thread in programs
+/// that fork, cancel threads, pin them and run out of them.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -219,7 +219,7 @@ TEST(doze_clock, ticks_often_enough) {
       EXPECT_GE(clock_tick_ns(members, own), clock_tick_least_ns);
     }
   EXPECT_EQ(clock_tick_ns(members_max, members_max), clock_tick_least_ns) << "one process has one clock";
-  constexpr std::int64_t coarse_clock_ns = 10'000'000;  // its steps, and so how long nobody else need look
+  constexpr std::int64_t coarse_clock_ns = 10'000'000;  // its steps, and so how long no other need look
   for (unsigned members = 1; members <= members_max; members += 1 + members / 50)
     EXPECT_LE(dozing_ns(members, 1000) + coarse_clock_ns, noticed_without_clock_ns) << members;
 }
@@ -267,7 +267,7 @@ TEST(doze_clock, does_not_let_a_waiter_sleep_on_when_the_holder_has_died) {
   }
 }
 
-/// With so many that take part a doze lasts for 200 ms, and nothing moves meanwhile that would make anybody look
+/// With so many that take part a doze lasts for 200 ms, and nothing moves meanwhile that would make another look
 /// sooner: only the clock notices that the one inside has died. How long that takes, half of the time.
 double until_a_death_is_noticed_ms(int others, int rounds) {
   const faults::scratch where;

@@ -213,7 +213,7 @@ TEST(enter_event, three_hundred_sleep_until_something_happens) {
   expect_whole(where, "g", 1);
 }
 
-// Many that queue up, give up and go inside, beside threads: at most k at a time, and nobody is forgotten.
+// Many that queue up, give up and go inside, beside threads: at most k at a time, and none is forgotten.
 TEST(enter_event, stress_beside_threads) {
   const scratch where;
   gate g = where.open("g", 2);

@@ -268,7 +268,7 @@ TEST(gate, a_waiter_heavier_than_a_smaller_gate_is_refused) {
   std::thread light([&] { static_cast<void>(where.open("g").enter()); });
   until_waiting(g, 2);
   g.resize(2);
-  heavy.join();  // while the holder is inside: nobody waits for what cannot come
+  heavy.join();  // while the holder is inside: none waits for what cannot come
   EXPECT_EQ(code, gate_errc::bad_slots);
   holder.reset();
   light.join();
@@ -461,7 +461,7 @@ TEST(gate, many_threads_of_one_object) {
 }
 
 /// The longest time is for ever, not less than now; the shortest is now, and not for ever.
-/// Where everybody is let in after microseconds nobody waits long enough to watch those inside.
+/// Where all are let in after microseconds none waits long enough to watch those inside.
 TEST(gate, a_dead_holder_is_noticed_among_passages_that_never_wait_for_long) {
   const scratch where;
   gate g = where.open("g", 2);

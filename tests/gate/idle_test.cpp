@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Members that wait for long do nothing at all: nobody is woken, neither who waits nor a thread of the library.
+/// Members that wait for long do nothing at all: nothing is woken, neither a waiter nor a thread of the library.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>

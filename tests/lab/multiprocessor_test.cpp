@@ -245,7 +245,7 @@ TEST(Turns, EndEarlyWhenStopped) {
     for (;;)
       if (x.fetch_add(p, 1) == 100) on.stop();
   });
-  EXPECT_GT(unwound, 1);  // whoever had begun; nobody's objects are left behind
+  EXPECT_GT(unwound, 1);  // all that had begun; no objects are left behind
   EXPECT_LT(on.so_far().accesses, 200u);
 }
 

@@ -46,7 +46,7 @@ TEST(SimulatedQueueDeep, GrowsAsTheoremsSayUpTo4096Processors) {
     ASSERT_EQ(of.size(), 11u);  // Herlihy's object only on the smaller machine
     const auto remote = [&](const char* id, int processors) { return of[{id, processors}].remote; };
     const auto time = [&](const char* id) { return of[{id, 4096}].microseconds; };
-    // Nested fast paths cost what the contention is: everybody is there, and 64 times as many come.
+    // Nested fast paths cost what the contention is: all are there, and 64 times as many come.
     for (const char* id : {"k-1", "k-4"}) EXPECT_GT(remote(id, 4096), 30 * remote(id, 64)) << id;
     // The tree has six levels more, and the queue lock none at all.
     EXPECT_LT(remote("tree-16", 4096), 4 * remote("tree-16", 64));

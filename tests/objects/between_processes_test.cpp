@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Objects in memory that processes share: nothing is lost for any K, and who is killed waiting costs the others
+/// Objects in memory that processes share: nothing is lost for any K, and one that is killed waiting costs the others
 /// nothing.
 
 #include <gtest/gtest.h>
@@ -110,7 +110,7 @@ TEST(BetweenProcesses, NothingIsLostWithANameForEveryOperation) {
 /// More processes than there are blocks for their threads.
 TEST(BetweenProcesses, NothingIsLostByThoseWithoutABlock) { loses_nothing<4>(30); }
 
-/// Where nothing can be written, whoever writes dies.
+/// Where nothing can be written, a process that writes dies.
 template <class Object>
 void reads_where_nothing_can_be_written() {
   const shared<Object> object;
@@ -172,7 +172,7 @@ struct one_slot : word_slots {
   one_slot() : word_slots(1) {}
 };
 
-/// To give a slot back is to look whether somebody waits; that must not be a call of the kernel ever after.
+/// To give a slot back is to look whether a process waits; that must not be a call of the kernel ever after.
 TEST(BetweenProcesses, WhoIsKilledWaitingCostsTheOthersNothing) {
   const shared<one_slot> slot;
   const auto pass = [&] { slot->release(slot->acquire()); };

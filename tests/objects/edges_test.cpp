@@ -150,7 +150,7 @@ TEST(PriorityQueue, GivesWhatIsNoNumberLast) {
   EXPECT_FALSE(h.apply(heap::delete_min()));
 }
 
-/// Those who wait for a slot that is not given back.
+/// Those that wait for a slot that is not given back.
 template <class Duration>
 void gives_up_at_once(Duration timeout) {
   word_slots one(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Every interleaving of a few operations on the wait-free object: linearizable, and never more steps than the bound,
-/// whoever stalls wherever. Broken rule by rule, it is caught.
+/// whichever process stalls wherever. Broken rule by rule, it is caught.
 
 #include <gtest/gtest.h>
 

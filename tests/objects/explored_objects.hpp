@@ -80,8 +80,8 @@ struct announced_rules : herlihy93_rules {
   static constexpr bool tries_first = false;
 };
 
-/// The most steps an operation can take, by the text: attempts in which everybody's operation is pending, all lost, and
-/// the last look; and two steps of operator_of.
+/// The most steps an operation can take, by the text: attempts in which every process's operation is pending, all lost,
+/// and the last look; and two steps of operator_of.
 template <class T, class Rules = herlihy93_rules>
 constexpr int own_steps_bound(int K) {
   const auto words = static_cast<int>(in_words<T>::size) + 1;
@@ -94,7 +94,7 @@ constexpr int own_steps_bound(int K) {
   return 2 + (Rules::tries_first ? 3 : 2) * (snapshot + commit) + announcement + last_read;
 }
 
-/// Passages that are operations. Who has several to make counts them in a variable of its own.
+/// Passages that are operations. A process that has several to make counts them in a variable of its own.
 template <class T, class Use>
 class operator_of {
  public:

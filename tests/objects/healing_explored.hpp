@@ -23,7 +23,7 @@ struct death {
   int nth;
   int steps;
 };
-/// Who dies in the model that is made next; models are made by default constructors.
+/// Which die in the model that is made next; models are made by default constructors.
 inline std::vector<death> deaths;
 /// Whether a dead process stays where it is, or its operation ends with a result that is none. Only the first says
 /// whether what others saw is linearizable, only the second whether they all end.

@@ -37,7 +37,7 @@ TEST(NamedExplored, ReadBesideThoseWhoChange) {
   expect_building<pair_read_by<2>, building_rules<3>>(3, 1, 1);
 }
 
-/// Crashes as exemptions from fairness. Inside nobody waits for anybody.
+/// Crashes as exemptions from fairness. Inside no process waits for another.
 TEST(NamedExplored, EveryOperationEndsThoughTheOtherStalls) {
   program p(make_model<named_operations<pair>>(2, 2), 2, 2, {.passages = 1, .wrong = {}});
   check_request request;
@@ -49,7 +49,7 @@ TEST(NamedExplored, EveryOperationEndsThoughTheOtherStalls) {
   EXPECT_EQ(r.properties.at(0).is, verdict::holds);
 }
 
-/// Who waits for a name may be unlucky for ever, but not everybody is: unless as many stall as there are names.
+/// A process that waits for a name may be unlucky for ever, but not all are: unless as many stall as there are names.
 TEST(NamedExplored, SomebodyAlwaysEndsThoughOneStallsForEver) {
   EXPECT_EQ((ends_despite<tiny, named_operations<tiny>>(1, 2 * gigabyte, "deadlock-free")), verdict::holds);
   EXPECT_EQ((ends_despite<tiny, named_operations<tiny>>(2, 2 * gigabyte, "deadlock-free")), verdict::violated);

@@ -26,7 +26,7 @@ template <std::size_t Builders>
 struct building_rules : named_rules {
   static constexpr std::size_t builders = Builders;
 };
-/// One try outside, by those who have a block of their own or only read; then inside.
+/// One try outside, by those that have a block of their own or only read; then inside.
 template <class T, class Rules>
 class building {
  public:

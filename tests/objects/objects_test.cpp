@@ -189,7 +189,7 @@ struct slow {
   int apply(const operation& op) noexcept {
     if (op.stage == nullptr) return 0;
     int before = 0;
-    op.stage->compare_exchange_strong(before, 1);  // who is overtaken carries it out again
+    op.stage->compare_exchange_strong(before, 1);  // one that is overtaken carries it out again
     while (op.stage->load() != 2) std::this_thread::yield();
     return 1;
   }

@@ -32,7 +32,7 @@ TEST(ResilientExplored, KnowingTheTakenNamesItIsLinearizableToo) {
   EXPECT_FALSE(two_each.waited);
 }
 
-/// Behind kgate::slots, with as many processes as slots. One more, who waits in the queue, has more states than fit.
+/// Behind kgate::slots, with as many processes as slots. One more, which waits in the queue, has more states than fit.
 TEST(ResilientExplored, BehindSlotsTwoProcessesTwoOperationsEach) {
   const operations_result r = explored<tiny, resilient_operations<tiny, slots_names>>(2, 2, 2);
   EXPECT_TRUE(r.complete);
@@ -40,7 +40,7 @@ TEST(ResilientExplored, BehindSlotsTwoProcessesTwoOperationsEach) {
   EXPECT_FALSE(r.waited);
 }
 
-/// Who waits for a bit of one word may be unlucky for ever, but not everybody is.
+/// A process that waits for a bit of one word may be unlucky for ever, but not all are.
 TEST(ResilientExplored, InOneWordSomebodyAlwaysEndsThoughOneStallsForEver) {
   EXPECT_EQ((ends_despite<tiny, resilient_operations<tiny, one_word_names>>(1, 2 * gigabyte, "deadlock-free")),
             verdict::holds);
@@ -72,7 +72,7 @@ TEST(ResilientMutant, WithoutKnowingOfOthersIsNotLinearizable) {
   EXPECT_FALSE(r.linearizable) << r.states << " states";
 }
 
-/// An assignment that lets everybody in under the name 0: two then build their copy in the same block.
+/// An assignment that lets every process in under the name 0: two then build their copy in the same block.
 class no_assignment {
  public:
   struct Private {

@@ -13,7 +13,7 @@
 
 namespace kgate::lab {
 
-/// That of word_slots, which also tells the object who is inside.
+/// That of word_slots, which also tells the object which are inside.
 using one_word_names = word_names<checker_machine, std::uint8_t>;
 /// The paper's: names by test-and-set over figure 3.
 using papers_names = am97::names<checker_machine, am97::chain<checker_machine, am97::figure3>>;

@@ -95,7 +95,7 @@ TEST(Stalled, ResilientGoesOnWithOneSlotLeft) {
 }
 TEST(Stalled, ResilientBehindSlotsGoesOnWithOneSlotLeft) { others_finish_with_one_slot_left<3, slots>(); }
 
-/// Nobody waits for those who stall outside, with a block of their own, however many they are.
+/// No thread waits for those that stall outside, with a block of their own, however many they are.
 TEST(Stalled, ResilientGoesOnBesideMoreThanItHasSlots) {
   resilient<stalling_counter, 2> object;
   others_finish<8>(12, [&](int, const counter::operation& op) { return object.apply(op); });
@@ -273,7 +273,7 @@ struct stops_if_due {
 };
 using halves = halves_of<stops_if_due>;
 
-/// What a process had half done when it died is nobody's to see, also if the object remembered its last copy for it.
+/// What a process had half done when it died is not to be seen, also if the object remembered its last copy for it.
 TEST(Killed, HalfAnOperationIsNotSeen) {
   struct halves_scene {
     resilient<halves, 1, healing> one;

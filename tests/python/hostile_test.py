@@ -156,7 +156,7 @@ class Threads(unittest.TestCase):
         got = []
 
         def wait():
-            with gate("forgotten").enter(timeout=60) as slot:  # nobody else has this object
+            with gate("forgotten").enter(timeout=60) as slot:  # no other name refers to this object
                 got.append(int(slot))
 
         waiter = threading.Thread(target=wait)

@@ -105,7 +105,7 @@ TEST(Asio, OneOperationIsCancelledAlone) {
   s.release();
   context.run();
   EXPECT_EQ(order, "bAC");
-  signal.emit(asio::cancellation_type::terminal);  // nobody hears it
+  signal.emit(asio::cancellation_type::terminal);  // none hears it
   s.release();
 }
 

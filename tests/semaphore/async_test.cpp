@@ -60,7 +60,7 @@ TEST(Async, TakesWhatIsFreeWithoutBeingSuspended) {
   s.release(3);
 }
 
-/// A coroutine whose exceptions go to whoever resumes it.
+/// A coroutine whose exceptions go to the one that resumes it.
 struct throwing {
   struct promise_type {
     throwing get_return_object() noexcept { return {}; }

@@ -67,7 +67,7 @@ TEST(BoostAsio, OneOperationIsCancelledAlone) {
   s.release();
   context.run();
   EXPECT_EQ(order, "aB");
-  late.emit(asio::cancellation_type::terminal);  // nobody hears it
+  late.emit(asio::cancellation_type::terminal);  // none hears it
   s.release();
 }
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The checker's machine with the kernel's way to sleep: who sleeps on a word goes on when somebody wakes it, and not
-/// because the word has changed. There are no time-outs, so a wake-up that is lost, or that wakes the wrong one, leaves
-/// a process asleep for ever.
+/// The checker's machine with the kernel's way to sleep: one that sleeps on a word goes on when another wakes it, and
+/// not because the word has changed. There are no time-outs, so a wake-up that is lost, or that wakes the wrong one,
+/// leaves a process asleep for ever.
 
 #include <cstdint>
 
@@ -11,7 +11,7 @@
 
 namespace kgate::lab {
 
-/// A word and those who sleep on it, first come first: one variable, since the kernel compares the word and queues the
+/// A word and those that sleep on it, first come first: one variable, since the kernel compares the word and queues the
 /// sleeper in one step.
 class futex_word {
  public:

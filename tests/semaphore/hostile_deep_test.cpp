@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything at once, at random, on one semaphore and on slots and pools: weights, limits, stops, coroutines, events,
-// resizes. Nobody is inside beyond what there ever was, and in the end all permits are there.
+// resizes. None is inside beyond what there ever was, and in the end all permits are there.
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -145,7 +145,7 @@ class hostile_crowd {
   std::atomic<bool> over_{false};
 };
 
-// k is 3 and more, and nobody asks for more than 3: so nobody is refused.
+// k is 3 and more, and none asks for more than 3: so none is refused.
 TEST(HostileDeep, Fifo) { hostile_crowd<semaphore>().run(); }
 TEST(HostileDeep, BoundedOvertaking) { hostile_crowd<basic_semaphore<bounded_overtaking<4>>>().run(); }
 TEST(HostileDeep, Counted) { hostile_crowd<basic_semaphore<fifo, spin_park, statistics>>().run(); }

@@ -32,15 +32,15 @@ constexpr int rounds = 100'000;
 constexpr int rounds = 20'000;
 #endif
 
-/// Two threads that meet again and again at fresh semaphores. `use(s, who)` returns whether that thread is the one to
-/// destroy s.
+/// Two threads that meet again and again at fresh semaphores. `use(s, number)` returns whether that thread is the one
+/// to destroy s.
 template <class S, class Use>
 void meet(int k, Use use) {
   std::atomic<S*> current{nullptr};
   std::atomic<int> round{0};
-  const auto side = [&](int who) {
+  const auto side = [&](int number) {
     for (int i = 1; i <= rounds; ++i) {
-      if (who == 0) {
+      if (number == 0) {
         S* fresh = new S(k);
         fresh->acquire(k);
         current.store(fresh);
@@ -49,8 +49,8 @@ void meet(int k, Use use) {
         while (round.load() < i) std::this_thread::yield();
       }
       S* const s = current.load();
-      if (use(*s, who)) delete s;
-      if (who == 0)
+      if (use(*s, number)) delete s;
+      if (number == 0)
         while (current.load() != nullptr) std::this_thread::yield();
       else
         current.store(nullptr);
@@ -62,32 +62,32 @@ void meet(int k, Use use) {
 }
 
 TYPED_TEST(semaphore_lifetime, ends_right_after_the_acquire_that_a_release_granted) {
-  meet<TypeParam>(1, [](TypeParam& s, int who) {
-    if (who == 0) s.release();
-    if (who == 1) s.acquire();
-    return who == 1;
+  meet<TypeParam>(1, [](TypeParam& s, int number) {
+    if (number == 0) s.release();
+    if (number == 1) s.acquire();
+    return number == 1;
   });
 }
 TYPED_TEST(semaphore_lifetime, ends_right_after_a_timed_acquire) {
-  meet<TypeParam>(1, [](TypeParam& s, int who) {
-    if (who == 0) s.release();
-    if (who == 1)
+  meet<TypeParam>(1, [](TypeParam& s, int number) {
+    if (number == 0) s.release();
+    if (number == 1)
       while (!s.try_acquire_for(20us)) {
       }
-    return who == 1;
+    return number == 1;
   });
 }
 // With others inside a release has more to do than to hand back.
 TYPED_TEST(semaphore_lifetime, ends_right_after_permits_are_taken_one_by_one) {
-  meet<TypeParam>(2, [](TypeParam& s, int who) {
-    if (who == 0) {
+  meet<TypeParam>(2, [](TypeParam& s, int number) {
+    if (number == 0) {
       s.release();
       s.release();
     } else {
       s.acquire();
       s.acquire();
     }
-    return who == 1;
+    return number == 1;
   });
 }
 

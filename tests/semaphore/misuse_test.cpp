@@ -45,7 +45,7 @@ TYPED_TEST(semaphore_misuse, asking_for_less_than_one_or_more_than_max_stops_the
   EXPECT_DEATH(s.acquire(TypeParam::max() + 1), "more than there can be");
   EXPECT_DEATH((void)s.try_acquire_for(1ms, 0), "fewer than one permit");
 }
-// Not an error of the caller, who cannot know k when somebody else may resize.
+// Not an error of the caller, which cannot know k when another may resize.
 TYPED_TEST(semaphore_misuse, asking_for_more_than_k_is_refused) {
   TypeParam s(2);
   EXPECT_THROW(s.acquire(3), kgate::refused);

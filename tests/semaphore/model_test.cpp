@@ -51,8 +51,7 @@ TEST(KgateModelVariants, SlotsAreDistinct) {
   }
 }
 
-// Two names a word, so that there are words above: hints that are wrong for a
-// while cost nobody its name.
+// Two names a word, so that there are words above: hints that are wrong for a while cost no process its name.
 TEST(KgateModelVariants, SlotsWithHintsAreDistinct) {
   const auto got = verdicts<hinted_slots_gate>(3, 3, 1, 0, {"k-exclusion", "deadlock-free", "distinct-names"});
   EXPECT_EQ(got.overall(), verdict::holds) << text(got);

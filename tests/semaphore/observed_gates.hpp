@@ -2,7 +2,7 @@
 #pragma once
 
 /// Bounded barging under hostile schedules of more processes than the checker can search, and an observer that counts,
-/// at the very step, who is passed while it is queued.
+/// at the very step, the waiters that are passed while queued.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace kgate::lab {
 
-/// Nobody else moves between a step and what is noted after it, so these counts are exact.
+/// No other moves between a step and what is noted after it, so these counts are exact.
 struct overtaking_observer {
   struct one {
     std::optional<std::uint64_t> ticket;  ///< while queued

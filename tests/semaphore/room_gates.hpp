@@ -99,8 +99,9 @@ class impatient_in_room : public in_room<Queue> {
   coin coin_;
 };
 
-/// Process 0 takes permits out of use and puts them back; the others come and go, and may give up. Who came after they
-/// were taken out and is inside must be alone (T2, one permit is left). To be checked with one more k, for process 0.
+/// Process 0 takes permits out of use and puts them back; the others come and go, and may give up. One that came after
+/// they were taken out and is inside must be alone (T2, one permit is left). To be checked with one more k, for process
+/// 0.
 template <class Queue, bool Impatient>
 class resized_in_room : public in_room<Queue> {
  public:
@@ -157,7 +158,7 @@ class resized_in_room : public in_room<Queue> {
   checker_machine::Var<std::uint8_t> ghost_;
 };
 
-/// A word that can be destroyed. A run in which somebody touches it then is broken.
+/// A word that can be destroyed. A run in which a process touches it then is broken.
 template <class T>
 class mortal_word {
  public:
@@ -205,7 +206,7 @@ struct mortal_queue : small_queue<mortal_machine> {
 
 /// Process 0 is inside when it begins (the queue is made with no permit free) and leaves. The others, if they come
 /// after that, acquire; each but the last leaves again; the last destroys the semaphore right after its acquire. Those
-/// who come too early pass by. To be checked with k = N.
+/// that come too early pass by. To be checked with k = N.
 template <class Queue>
 class destroyed_in_room : public in_room<Queue> {
  public:
@@ -244,7 +245,7 @@ class destroyed_in_room : public in_room<Queue> {
 };
 
 /// Process 0 is inside when it begins and hands over to process 1, which destroys the semaphore and makes another one
-/// at its address, of which it holds the one permit; the others acquire that one. Those who come too early pass by. To
+/// at its address, of which it holds the one permit; the others acquire that one. Those that come too early pass by. To
 /// be checked with k = N.
 template <class Queue>
 class reused_in_room : public in_room<Queue> {
@@ -284,9 +285,9 @@ class reused_in_room : public in_room<Queue> {
   checker_machine::Var<int> stage_, inside_;
 };
 
-/// Process 0 has two permits when it begins, one of which it takes out of use: so those who queue up are behind one who
-/// is inside. It hands back one after the other. The others, if they come after that, acquire; process 1 may give up,
-/// and then passes by. To be checked with k = N.
+/// Process 0 has two permits when it begins, one of which it takes out of use: so those that queue up are behind one
+/// that is inside. It hands back one after the other. The others, if they come after that, acquire; process 1 may give
+/// up, and then passes by. To be checked with k = N.
 template <class Queue>
 class one_gives_up_in_room : public in_room<Queue> {
  public:
@@ -332,7 +333,7 @@ struct staring_queue : mortal_queue {
   }
 };
 
-/// Wrong: who comes to serve the queue looks at W before it knows that somebody is registered (R3).
+/// Wrong: one that comes to serve the queue looks at W before it knows that a waiter is registered (R3).
 struct trusting_machine : mortal_machine {
   template <class Algorithm>
   static void serve(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken, typename Algorithm::word most) {
@@ -345,7 +346,7 @@ struct trusting_queue : small_queue<trusting_machine> {
   void destroy(Process& p) { this->W.destroy(p); }
 };
 
-/// Wrong: whoever admits several takes one of them out of the queue (R5).
+/// Wrong: one that admits several takes one of them out of the queue (R5).
 struct stingy_machine : room_machine {
   template <class Algorithm>
   static void serve(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken, typename Algorithm::word) {
@@ -354,14 +355,14 @@ struct stingy_machine : room_machine {
 };
 using stingy_queue = small_queue<stingy_machine>;
 
-/// Wrong: who opens the lock does not serve those who came meanwhile (R2).
+/// Wrong: one that opens the lock does not serve those that came meanwhile (R2).
 struct deaf_machine : room_machine {
   template <class Algorithm>
   static void serve_all(Process&, Bucket&, Algorithm&, Taken&) {}
 };
 using deaf_queue = small_queue<deaf_machine>;
 
-/// Wrong: who gives up leaves the queue and its ticket to nobody (T4).
+/// Wrong: one that gives up leaves the queue, and its ticket to none (T4).
 struct careless_bucket_machine : room_machine {
   struct Bucket : room_machine::Bucket {
     using room_machine::Bucket::Bucket;

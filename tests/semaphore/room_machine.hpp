@@ -2,7 +2,7 @@
 #pragma once
 
 /// A machine of the laboratory with a waiting room of one bucket, for the texts that kgate::semaphore runs. What they
-/// do under the bucket's lock to the queue of waiters is one step each: nobody else may look.
+/// do under the bucket's lock to the queue of waiters is one step each: no other may look.
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 namespace kgate::lab {
 
 /// The waiters in ticket order.
-struct line_item {
+struct queue_item {
   std::uint32_t first, last;
   std::uint8_t who, weight, state, stamp;
   static constexpr std::uint8_t suspended = 0x80;  ///< added to the state
@@ -24,8 +24,8 @@ struct line_item {
 template <std::size_t Size>
 struct line_value {
   static constexpr std::size_t waiters_max = Size;
-  using one = line_item;
-  std::array<one, waiters_max> all{};  ///< who: the process and one; those behind the last are all zero
+  using one = queue_item;
+  std::array<one, waiters_max> all{};  ///< the process and one; those behind the last are all zero
   std::uint32_t count = 0;             ///< how many are announced
 
   std::size_t size() const {
@@ -117,14 +117,14 @@ struct room_on : Base {
     void retract(Process& p) { add(p, static_cast<std::uint32_t>(-1)); }
 
     template <class Algorithm>
-    static typename Algorithm::entry entry_of(const line_item& e) {
+    static typename Algorithm::entry entry_of(const queue_item& e) {
       using word = typename Algorithm::word;
       return {.first = static_cast<word>(e.first),
               .last = static_cast<word>(e.last),
               .weight = static_cast<word>(e.weight),
               .stamp = static_cast<word>(e.stamp),
-              .state = static_cast<waiter_state>(e.state & ~line_item::suspended),
-              .suspended = (e.state & line_item::suspended) != 0,
+              .state = static_cast<waiter_state>(e.state & ~queue_item::suspended),
+              .suspended = (e.state & queue_item::suspended) != 0,
               .exists = e.who != 0};
     }
     template <class Algorithm>
@@ -141,7 +141,7 @@ struct room_on : Base {
       using L = typename Algorithm::layout;
       using word = typename Algorithm::word;
       line.rmw(p, [](line_value v) {
-        line_item& e = v.all[0];
+        queue_item& e = v.all[0];
         e.first = static_cast<std::uint32_t>(L::wrapped(static_cast<word>(e.last + 1 - e.weight)));
         return v;
       });
@@ -150,10 +150,10 @@ struct room_on : Base {
     void insert(Process& p, Algorithm&, Waiter& me, const typename Algorithm::entry& e) {
       using L = typename Algorithm::layout;
       using word = typename Algorithm::word;
-      const int state = static_cast<int>(e.state) | (e.suspended ? line_item::suspended : 0);
-      const line_item mine{static_cast<std::uint32_t>(e.first),   static_cast<std::uint32_t>(e.last),
-                           static_cast<std::uint8_t>(me.who + 1), static_cast<std::uint8_t>(e.weight),
-                           static_cast<std::uint8_t>(state),      static_cast<std::uint8_t>(e.stamp)};
+      const int state = static_cast<int>(e.state) | (e.suspended ? queue_item::suspended : 0);
+      const queue_item mine{static_cast<std::uint32_t>(e.first),   static_cast<std::uint32_t>(e.last),
+                            static_cast<std::uint8_t>(me.who + 1), static_cast<std::uint8_t>(e.weight),
+                            static_cast<std::uint8_t>(state),      static_cast<std::uint8_t>(e.stamp)};
       line.rmw(p, [mine](line_value v) {
         std::size_t i = v.size();
         for (; i > 0 && L::before(static_cast<word>(mine.last), static_cast<word>(v.all[i - 1].last)); --i)

@@ -258,8 +258,7 @@ TEST(slots_errors, destroying_them_under_a_waiter_stops_the_program) {
       "slots destroyed while somebody waits for one");
 }
 
-// A lease that was moved from has no object, and discarding it destroys
-// nobody's.
+// A lease that was moved from has no object, and discarding it destroys none.
 TEST(pool_lease, discarded_after_a_move_or_empty_does_nothing) {
   kgate::pool<int> numbers(2, [](std::ptrdiff_t slot) { return static_cast<int>(10 + slot); });
   auto first = numbers.borrow();

@@ -176,7 +176,7 @@ TYPED_TEST(standard, no_wake_up_is_lost) {
   EXPECT_EQ(s.available(), threads);
 }
 
-// The same by many who wait with a time limit, while permits come in bundles.
+// The same by many that wait with a time limit, while permits come in bundles.
 TYPED_TEST(standard, no_wake_up_of_a_timed_wait_is_lost) {
   constexpr int threads = 20, rounds = 200;
   TypeParam s(threads);

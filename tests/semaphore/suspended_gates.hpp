@@ -13,8 +13,8 @@ namespace kgate::lab {
 /// In the word of a waiter that was resumed without its permits.
 inline constexpr std::uint32_t withdrawn = 8;
 
-/// Processes 1.. acquire if process 0 has begun, those with an odd number without waiting themselves. Who comes too
-/// early, or whose wait is ended, passes by. No more than Permits are inside. To be checked with k = N.
+/// Processes 1.. acquire if process 0 has begun, those with an odd number without waiting themselves. One that comes
+/// too early, or whose wait is ended, passes by. No more than Permits are inside. To be checked with k = N.
 /// @tparam Heavy  this process asks for two permits
 template <class Queue, int Permits, int Heavy = -1>
 class suspending_in_room : public in_room<Queue> {
@@ -140,7 +140,7 @@ class cancelled_in_room : public suspending_in_room<Queue, Permits> {
   }
 };
 
-/// Process 0 closes the queue, as basic_semaphore does. Wrong if it does not wake in the end whom it took out.
+/// Process 0 closes the queue, as basic_semaphore does. Wrong if it does not wake in the end those that it took out.
 template <class Queue, int Permits, bool Wakes = true>
 class closed_in_room : public suspending_in_room<Queue, Permits> {
  public:
@@ -221,7 +221,7 @@ class hasty_in_room : public cancelled_in_room<Queue, Permits> {
   }
 };
 
-/// Wrong: who withdraws a waiter resumes it even if somebody else took it out of the queue.
+/// Wrong: one that withdraws a waiter resumes it even if another took it out of the queue.
 struct resuming_queue : small_queue<room_machine> {
   using small_queue<room_machine>::small_queue;
   template <class Waiter>
@@ -230,7 +230,7 @@ struct resuming_queue : small_queue<room_machine> {
     return true;
   }
 };
-/// Wrong: of those who wait for too many only the last waiter is taken out, if it is one.
+/// Wrong: of those that wait for too many only the last waiter is taken out, if it is one.
 struct near_sighted_queue : small_queue<room_machine> {
   using small_queue<room_machine>::small_queue;
   template <class Note>

@@ -110,7 +110,7 @@ TEST(semaphore_waiting, of_many_mixes_timed_and_untimed_ones) {
   EXPECT_EQ(s.available(), 2);
 }
 
-// 12 threads, 2 permits: whoever is queued has at most 11 before it, and under fifo nobody passes.
+// 12 threads, 2 permits: one that is queued has at most 11 before it, and under fifo none passes.
 constexpr int crowd = 12, crowd_permits = 2;
 template <class Fairness>
 void count_crowd(kgate::statistics& into, int passages) {

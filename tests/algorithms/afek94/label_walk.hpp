@@ -20,7 +20,8 @@ struct label_walk_result {
   std::string violated;  ///< empty if L1-L3 hold
 };
 
-/// `Labelling` is labelling or a mutant of it. A state: the labels, who has a new one pending, and the pending ones.
+/// `Labelling` is labelling or a mutant of it. A state: the labels, which processes have a new one pending, and the
+/// pending ones.
 template <class Labelling = labelling>
 class label_walk {
  public:
@@ -73,7 +74,7 @@ class label_walk {
     }
     visit(s);
   }
-  /// Somebody comes after all others, and so on down: no cycles, and no two that neither precedes the other.
+  /// One comes after all others, and so on down: no cycles, and no two that neither precedes the other.
   bool total(label_vector l) const {
     unsigned beaten = 0;
     for (int i = 0; i < n_; ++i) {

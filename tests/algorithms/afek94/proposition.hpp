@@ -6,7 +6,7 @@
 /// all of its values, and the proposition holds iff none of them says that a part of it is violated.
 ///
 /// Notes are steps of their own, before the first and after the last step of a call. Among all runs are those in which
-/// nobody moves between a note and the step beside it, so the calls are not taken to be longer than they are.
+/// no process moves between a note and the step beside it, so the calls are not taken to be longer than they are.
 
 #include <algorithm>
 #include <array>

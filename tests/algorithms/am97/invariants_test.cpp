@@ -71,7 +71,7 @@ verdict judged(const char* algorithm, int k, const std::string& formula) {
   request.crashes = k - 1;
   return check(p, request).properties.at(0).is;
 }
-/// U1 of figure 3, U2 of figure 8 and U3 of figure 9: whoever has been released stays so until it is inside.
+/// U1 of figure 3, U2 of figure 8 and U3 of figure 9: one that has been released stays so until it is inside.
 TEST(Am97Unless, ReleasedStaysReleased) {
   for (const int k : {1, 2}) {
     EXPECT_EQ(judged("am97-chain-cc", k, "forall p: [] (at(p, 5) && Q.0 != p -> ((at(p, 5) && Q.0 != p) W inside(p)))"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Table 1 of Anderson & Moir, for every row whose algorithm is in the catalogue: how the remote references of a passage
-// grow with N without contention, that is if nobody else is outside its remainder; and who is starvation free, which in
+// grow with N without contention, that is if no other is outside its remainder; and which are starvation free, which in
 // that paper means despite k-1 crashes.
 
 #include <gtest/gtest.h>

@@ -57,8 +57,8 @@ TEST(choi11_bounded, rounds_that_wrap_shut_out_a_sleeper_that_was_let_in) {
   EXPECT_GT(shut_out_after<wrapping>(150), 0) << "longer sleeps than it is made for";
 }
 
-/// Nobody sleeps for long, and slot 1 of block 0 is not written in any round: its leaver always sleeps just until line
-/// 8 tells it not to write. Nobody needs that slot, as slot 2 is written; but three rounds later it looks written too.
+/// None sleeps for long, and slot 1 of block 0 is not written in any round: its leaver always sleeps just until line 8
+/// tells it not to write. None needs that slot, as slot 2 is written; but three rounds later it looks written too.
 template <reading How>
 bool lets_in_a_fourth() {
   constexpr int n = 4, k = 3, N = 9;
@@ -105,8 +105,8 @@ TEST(choi11_bounded, a_write_that_is_four_rounds_old_lets_in_too_many) {
   EXPECT_TRUE((lets_in_a_third<wrapping>()));
 }
 
-/// Who is outside its remainder while fewer than N - k others leave is safe. With two passages of each of three nobody
-/// sees more than four others leave: all runs, begun where tickets and rounds are about to wrap.
+/// One that is outside its remainder while fewer than N - k others leave is safe. With two passages of each of three
+/// none sees more than four others leave: all runs, begun where tickets and rounds are about to wrap.
 template <unsigned First>
 void expect_to_wrap_unharmed() {
   const trial size{"", 3, 2, 2};

@@ -26,7 +26,7 @@ TEST(choi11_mutants, no_update_of_the_block_before) {
   caught<choi11::no_previous_block::corrected<machine>>({"", 3, 2, 2}, "fife");
 }
 
-/// A window that no leaver is ever in: nobody is let in.
+/// A window that no leaver is ever in: none is let in.
 TEST(choi11_mutants, a_window_before_the_leaver) {
   caught<choi11::window_too_early::compact<machine>>({"", 3, 2, 1}, "starvation-free");
 }

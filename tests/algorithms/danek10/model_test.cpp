@@ -21,7 +21,7 @@ TEST(danek10, fife_N2k1_three_passages) { holds({"danek10-fife", 2, 1, 3}, with_
 TEST(danek10, fife_N3k2_one_passage) { holds({"danek10-fife", 3, 2, 1}, with_fife); }
 TEST(danek10, reset_N2k1_four_passages) { holds({"danek10-reset", 2, 1, 4}, with_fife); }
 TEST(danek10, reset_N3k2_one_passage) { holds({"danek10-reset", 3, 2, 1}, with_fife); }
-/// What resetting is for: with nobody outside its remainder all is as at the start but Capture, which nobody reads
+/// What resetting is for: with no process outside its remainder all is as at the start but Capture, which none reads
 /// before it has been cleared. The bakery's tickets go on.
 TEST(danek10, reset_returns_to_small_tickets) {
   const auto largest = [](const char* algorithm) {
@@ -39,7 +39,7 @@ TEST(danek10, reset_returns_to_small_tickets) {
   EXPECT_EQ(largest("danek10-reset"), "0 0 ");
   EXPECT_EQ(largest("danek10-fife"), "7 8 ");
 }
-// Definition 5.1 of Afek et al.: whoever has learnt the ticket of a later one may be enabled before an earlier one
+// Definition 5.1 of Afek et al.: one that has learnt the ticket of a later one may be enabled before an earlier one
 // that has not.
 TEST(danek10, fife_is_not_enabled_in_order_N3k2) { violated({"danek10-fife", 3, 2, 1}, "enabled-in-order"); }
 TEST(danek10, nonatomic_on_safe_registers_N2k1_two_passages) { holds({"danek10-nonatomic", 2, 1, 2, true}, with_fife); }

@@ -63,9 +63,9 @@ TEST(danek10_mutants, nonatomic_lines_30_and_48_dropped) {
   caught<danek10::nonatomic<machine>>(
       {.algorithm = "", .N = 2, .k = 1, .passages = 1, .safe = true, .mutations = {"drop:48"}}, "starvation-free");
 }
-/// Not a mistake: the write of Want[p][i][1] in line 30 is not needed. Who must not miss p, having a larger ticket than
-/// p's, has chosen it while or after p chose, so after line 30: from then on Want[p][i][2] is small and is not written
-/// before line 33 has written Want[p][i][1]. And not to write it can only make others wait less.
+/// Not a mistake: the write of Want[p][i][1] in line 30 is not needed. One that must not miss p, having a larger ticket
+/// than p's, has chosen it while or after p chose, so after line 30: from then on Want[p][i][2] is small and is not
+/// written before line 33 has written Want[p][i][1]. And not to write it can only make others wait less.
 TEST(danek10_mutants, nonatomic_line_30_needs_the_second_copy_only) {
   for (const trial& size : {trial{"", 2, 1, 3, true}, trial{"", 3, 2, 1, true}, trial{"", 3, 1, 1, true}}) {
     program p(make_model<danek10::one_announcement::nonatomic<machine>>(size.N, size.k, size.registers()), size.N,
@@ -77,7 +77,7 @@ TEST(danek10_mutants, nonatomic_line_30_needs_the_second_copy_only) {
             options_of(small));
   decide(small, p, {"starvation-free", "k-fcfs", "fife"}, verdict::holds);
 }
-/// Not caught at the sizes within reach: the test spares those who are captured already a second write of what they
+/// Not caught at the sizes within reach: the test spares those that are captured already a second write of what they
 /// read.
 TEST(danek10_mutants, nonatomic_line_44_dropped_goes_unnoticed) {
   const trial small{.algorithm = "", .N = 2, .k = 1, .passages = 3, .safe = true, .mutations = {"drop:44"}};
@@ -92,7 +92,7 @@ TEST(danek10_mutants, nonatomic_looks_in_the_order_of_the_writes) {
 }
 
 /// Section 7: tickets are never reset; more complex algorithms do it and are left out. With capture, to set Ticket[p]
-/// to 0 in the exit is a mistake if what is left in Capture captures those who start with small tickets again.
+/// to 0 in the exit is a mistake if what is left in Capture captures those that start with small tickets again.
 TEST(danek10_mutants, tickets_reset_in_the_exit_spoil_capture) {
   caught<danek10::reset<machine>>({.algorithm = "", .N = 2, .k = 1, .passages = 3, .mutations = {"drop:15c"}},
                                   "k-exclusion");

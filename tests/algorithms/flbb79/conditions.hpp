@@ -2,7 +2,7 @@
 #pragma once
 
 /// Conditions C3, C4 and C5 of section 3, each a property of the checker and a formula: two ways to the same verdict.
-/// Who crashes in its entry waits for ever, so they are for runs without crashes.
+/// A process that crashes in its entry waits for ever, so they are for runs without crashes.
 
 #include <string>
 
@@ -10,11 +10,11 @@
 
 namespace kgate::lab {
 
-/// C3: nobody waits for ever while another gets inside again and again.
+/// C3: no process waits for ever while another gets inside again and again.
 inline const std::string finite_waiting =
     "ltl: forall p: forall q: !(<>[] entry(p) && []<> remainder(q) && []<> inside(q))";
 
-/// C4: nobody gets more than b times from its remainder to inside while another stays in its entry.
+/// C4: none gets more than b times from its remainder to inside while another stays in its entry.
 inline std::string bounded_waiting(int b) {
   std::string cycles = "(entry(p) && inside(q))";
   for (int i = 0; i < b; ++i)
@@ -23,10 +23,10 @@ inline std::string bounded_waiting(int b) {
 }
 inline const std::string waiting_for_one = bounded_waiting(1);
 
-/// C5: nobody gets from its remainder to inside while another stays in its entry.
+/// C5: none gets from its remainder to inside while another stays in its entry.
 inline const std::string fifo = "ltl: forall p: forall q: [] (entry(p) && remainder(q) -> (!inside(q) W !entry(p)))";
 
-/// Section 4: of a lock, that who enters first returns to its remainder first. With one permit whoever is inside came
+/// Section 4: of a lock, that the first to enter returns to its remainder first. With one permit the one inside came
 /// after those in their exits.
 inline const std::string order_preserving =
     "ltl: forall p: forall q: [] (exit(p) && inside(q) -> (!remainder(q) W remainder(p)))";

@@ -39,15 +39,15 @@ TEST(Conditions, AreDecidedAlikeInTwoWays) {
   }
 }
 
-/// Who is enabled is not known to the queue any more: with two permits it can be overtaken for ever.
+/// One that is enabled is not known to the queue any more: with two permits it can be overtaken for ever.
 TEST(Conditions, TheQueueOfAndersonAndMoirIsFairByLetterWithOnePermitOnly) {
   EXPECT_EQ(decide<am97::queue>({3, 1, 0, 0}, "bounded-overtaking").b, 0);
   EXPECT_EQ(decide<am97::queue>({3, 2, 0, 0}, "bounded-overtaking").verdict, "violated");
   EXPECT_EQ(decide<am97::queue>({3, 2, 0, 1}, "finite-enabling").verdict, "holds");
 }
 
-/// C3 and C3' with fewer than k failures. Who fails in its entry stays there (C3 is not for such runs), but the robust
-/// ones enable it all the same.
+/// C3 and C3' with fewer than k failures. A process that fails in its entry stays there (C3 is not for such runs), but
+/// the robust ones enable it all the same.
 TEST(Conditions, FiniteWaitingForEnablingBearsFailures) {
   EXPECT_EQ(decide<tickets>({3, 2, 0, 1}, "finite-waiting").verdict, "violated");
   EXPECT_EQ(decide<tickets>({3, 2, 0, 1}, "finite-enabling").verdict, "holds");

@@ -37,7 +37,7 @@ TEST(Distributed, TheQueueSimulatesItsSupervisorN3l1k1) {
   EXPECT_EQ(seen.distributed, 83'134u);
 }
 
-/// Fewer than k failures and one permit, or two: enabled in order of arrival (C5') whoever fails, and the supervisor
+/// Fewer than k failures and one permit, or two: enabled in order of arrival (C5') whichever fails, and the supervisor
 /// goes on (S4). Three processes leave the state in shared memory.
 TEST(InOrder, TheQueueEnablesByArrivalWithOneCrashN3) {
   for (const auto& [l, states] : {std::pair<int, std::size_t>{1, 160'445}, {2, 162'119}}) {

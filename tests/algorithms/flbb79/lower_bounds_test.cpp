@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Section 5: the runs by which the lower bounds are proved, made with every system of one variable: each row of the
 // catalogue that has one, the banks of theorem 4.1, whose lock and COUNT are one variable of the paper, and their
-// locks. Each run ends in a state q(i,j); had two of them the same value of the variable, somebody could be kept out or
-// too many let in. So where a theorem is for a system all those values must differ, and there are as many as the bound
-// says. Where it is not, because anybody can be overtaken for ever, they do not.
+// locks. Each run ends in a state q(i,j); had two of them the same value of the variable, a process could be kept out
+// or too many let in. So where a theorem is for a system all those values must differ, and there are as many as the
+// bound says. Where it is not, because any process can be overtaken for ever, they do not.
 
 #include <gtest/gtest.h>
 
@@ -194,9 +194,9 @@ TEST(LowerBounds, Theorem51TakesKTimesNMinusKValues) {
       program p = system_of(id, s.N, s.l);
       const values_met met = theorem_5_1(p, s.N, s.l);
       const auto bound = static_cast<std::size_t>(s.l * (s.N - s.l));
-      // With more than one permit the robust ones are fair to who is not enabled yet, which is enough for 5.3, and not
-      // to one that is enabled and stands still, as C4 and with it 5.1 asks. One of them makes use of that: it forgets
-      // who is enabled. The values of the others differ all the same.
+      // With more than one permit the robust ones are fair to one that is not enabled yet, which is enough for 5.3, and
+      // not to one that is enabled and stands still, as C4 and with it 5.1 asks. One of them makes use of that: it
+      // forgets which are enabled. The values of the others differ all the same.
       if (id == "am97-queue" && s.l > 1) {
         EXPECT_LT(met.different.size(), bound) << s;
       } else {
@@ -248,7 +248,7 @@ TEST(LowerBounds, Theorem53TakesKTimesNMinusKValues) {
     for (const int N : {2, 3, 5, 8}) expect(id, {N, 1}, 1);
 }
 
-/// The bounds are those of fair systems. One that lets anybody be overtaken for ever does not see who arrives.
+/// The bounds are those of fair systems. One that lets any process be overtaken for ever does not see which arrive.
 constexpr std::array unfair{"flbb79-count", "fa-semaphore"};
 TEST(LowerBounds, DoNotHoldForUnfairSystems) {
   for (const char* id : unfair) {

@@ -54,7 +54,7 @@ TEST(Buckets, OneOvertakingAtMostN2k1) {
 TEST(Buckets, HoldN3k2) { EXPECT_EQ(decide<flbb79::bounded>({3, 2}, "kl-deadlock-free").verdict, "holds"); }
 
 /// Theorems 4.3 and 4.4 have l permits and bear fewer than k failures. The rows of the catalogue have k = l; here k = 2
-/// with one permit, where one crash outside it stops nobody.
+/// with one permit, where one crash outside it stops none.
 template <class M>
 using bounded_despite_one = flbb79::supervised<M, flbb79::bucket_system<>, flbb79::as_corrected, 2>;
 template <class M>

@@ -8,7 +8,7 @@
 /// In every reachable state, and for every step, it looks at
 ///   C1      at most l are inside
 ///   R1-R6   what the lemma asks of the system it is given; how many states R7 and R8 speak of is counted
-///   S1-S3   whoever takes the supervisor's step has its state: beside each state runs the supervisor itself
+///   S1-S3   a process that takes the supervisor's step has its state: beside each state runs the supervisor itself
 ///   E1, E2  the invariants of flbb79_supervisor.hpp
 ///   C5'     if asked for: processes become enabled, and stay so, in the order of their arrival
 ///   S4      supervisor steps never stop for good while fewer than k processes fail. Between two of them only finitely
@@ -249,7 +249,7 @@ class simulation_search {
     return {next, changed};
   }
 
-  /// Can enter by its next step. That is enabled, since `order` holds that nobody else changes it.
+  /// Can enter by its next step. That is enabled, since `order` holds that no other changes it.
   bool able(const shared& v, const process& one) const {
     if (System::where(one.me.w) != region::entry) return false;
     auto w = one.me.w;

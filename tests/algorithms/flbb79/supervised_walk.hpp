@@ -3,7 +3,7 @@
 
 /// A random or hostile run of a system without supervisor, beside the system with one that it simulates (S1-S3 of the
 /// paper): after every step the simulated variable and the workers' states must be those of the real system, and
-/// whoever is said to hold the supervisor's state must hold it.
+/// the process that is said to hold the supervisor's state must hold it.
 
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@
 
 namespace kgate::flbb79 {
 
-/// Who moves next and who crashes. Hostile: some are fast, some slow and some stand still, drawn afresh now and then,
-/// and those crash who hold the supervisor's state or are being sent it.
+/// Which process moves next and which crash. Hostile: some are fast, some slow and some stand still, drawn afresh now
+/// and then, and those crash that hold the supervisor's state or are being sent it.
 enum class schedule { random, hostile };
 
 template <SupervisedSystem System, class Reading = as_corrected>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nobody who parks misses a wake-up: pairs of threads hand a number back and forth, each hand-over by a wait that goes
-// to the kernel at once or after a few spins. A lost wake-up is a hang, which the watchdog turns into a failure.
+// No thread that parks misses a wake-up: pairs of threads hand a number back and forth, each hand-over by a wait that
+// goes to the kernel at once or after a few spins. A lost wake-up is a hang, which the watchdog turns into a failure.
 
 #include <gtest/gtest.h>
 

@@ -135,7 +135,7 @@ const bool registered = [] {
   return true;
 }();
 
-/// Lets everybody in, all under the same name.
+/// Lets all in, all under the same name.
 template <class M>
 struct open_door {
   struct Private {

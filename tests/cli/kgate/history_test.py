@@ -33,7 +33,7 @@ class History(Case):
         self.assertEqual(waiter.wait(10), 0)
         seen = self.stats()
         self.assertEqual((seen["name"], seen["days"], seen["passages"], seen["refusals"]), ("g", 7, 6, 1))
-        self.assertEqual((seen["waited"]["count"], seen["held"]["count"]), (6, 5))  # how long --exec takes nobody knows
+        self.assertEqual((seen["waited"]["count"], seen["held"]["count"]), (6, 5))  # how long --exec takes is not known
         self.assertTrue(0.05 < seen["held"]["p50"] < time.monotonic() - began, seen)
         self.assertLessEqual(seen["held"]["p50"], seen["held"]["p99"])
         self.assertLess(seen["waited"]["p50"], 0.05)

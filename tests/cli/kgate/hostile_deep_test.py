@@ -22,7 +22,8 @@ ACTORS = 8
 
 class Storm(Case):
     maxDiff = None
-    # The command, one process, has a lock for each slot that ends with it, whatever ends it: somebody else's there is one too many.
+    # The command, one process, has a lock for each slot that ends with it, whatever ends it: one of another command
+    # there is one too many.
     JOB = 'my @f; for my $s (split /,/, $ENV{KGATE_SLOT}) { open my $f, ">", "$ENV{D}/slot.$s"; push @f, $f; ' \
           'next if flock $f, 6; open my $t, ">>", "$ENV{D}/twice"; print $t "$s\\n"; close $t } select undef, undef, undef, $ARGV[0]'
 

@@ -73,7 +73,7 @@ class Jobserver(Case):
     def test_two_trees_share(self):
         first = self.client("-k", "3")
         second = self.client("-k", "3")
-        self.until(lambda: self.inside() == 3)  # both commands, and one token for whoever is first
+        self.until(lambda: self.inside() == 3)  # both commands, and one token for the first to take it
         self.until(lambda: len(self.gate("build")["waiters"]) <= 1)
         self.assertEqual(self.ask(first, "take"), "took 1")
         self.assertEqual(self.ask(second, "try"), "none")

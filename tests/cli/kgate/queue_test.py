@@ -97,7 +97,7 @@ class Queue(Case):
             self.assertEqual(ending.stderr.read(), "kgate: gate 'g' was removed while somebody was inside or waited\n")
             holder.terminate()
             holder.wait()
-        # One that nobody uses any more was idle before it was removed.
+        # One that is not used any more was idle before it was removed.
         self.run_kgate("create", "-n", "g")
         self.run_kgate("wait", "-n", "g")
 

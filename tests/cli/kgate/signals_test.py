@@ -94,7 +94,7 @@ class Signals(Case):
             for to_group in group_first, not group_first:
                 (os.killpg if to_group else os.kill)(process.pid, signal.SIGTERM)
                 self.assertEqual(process.stdout.readline(), "SIGTERM\n")
-                time.sleep(0.3)  # two that come together are one to kgate, as to anybody
+                time.sleep(0.3)  # two that come together are one to kgate, as to any process
             self.assertEqual(process.wait(10), 40)
             self.assertEqual(process.stdout.read(), "")
 
@@ -235,7 +235,8 @@ class Signals(Case):
         self.assertEqual(self.gate()["holders"], [])
 
     def test_stop_and_continue(self):
-        # A process group of its own, as from a shell: the kernel stops nobody in a group that has no parent to continue it.
+        # A process group of its own, as from a shell: the kernel stops no process in a group that has no parent to
+        # continue it.
         process = self.start("run", "--", sys.executable, "-c", "import os,time\nprint(os.getpid(), flush=True)\ntime.sleep(30)",
                              process_group=0)
         child = int(process.stdout.readline())

@@ -116,7 +116,7 @@ class Usage(Case):
         for name, done in (("g", "exists"), ("h", "created")):
             self.assertEqual(json.loads(self.run_kgate("create", "-n", name, "-k", "2", "--json").stdout),
                              {"schema": 1, "gate": name, "done": done, "slots": 2, "path": f"{self.dir}/{name}.gate"})
-        self.run_kgate("run", "-n", "small", "--", "true")  # of a size that nobody asked for
+        self.run_kgate("run", "-n", "small", "--", "true")  # of a size that was not asked for
         self.assertIn("exists already: 4 slots", self.run_kgate("create", "-n", "small", "-k", "4").stdout)
 
     def test_a_weight_that_cannot_fit_creates_nothing(self):

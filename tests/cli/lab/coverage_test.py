@@ -18,7 +18,7 @@ NOT_REACHED = {
     "flbb79-bank-buffer": ("1", "3"), "flbb79-bank-numbers": ("1", "3"),  # calls of the lock, whose accesses have labels
     "danek10-nonatomic": ("F1", "F2"),  # fences: no access
     "afek94-fife": FLAGS, "afek94-bounded": FLAGS, "afek94-as-printed": FLAGS,
-    "flbb79-bounded-printed-order": ("E",),  # nobody gets as far as its exit: that is the error
+    "flbb79-bounded-printed-order": ("E",),  # no process gets as far as its exit: that is the error
 }
 # Texts with more operations than to enter and to leave, and the tests that explore the others.
 ELSEWHERE = {
@@ -68,7 +68,7 @@ class Coverage(LabTest):
         alone = self.lab(HOLDS, "check", "mcs", "-N", "1", "-k", "1", "--property", "k-exclusion")
         self.assertRegex(alone, r"(?s)coverage: .* not reached: .*never fails")
         self.assertIn("false", result["coverage"]["values"]["locked[0]"])
-        self.assertEqual(result["coverage"]["values_missed"], ["next[0] is never p0", "next[1] is never p1"])  # nobody comes after itself
+        self.assertEqual(result["coverage"]["values_missed"], ["next[0] is never p0", "next[1] is never p1"])  # no process comes after itself
         self.assertRegex(alone, r"locked\[0\] is\s+never true")
         counted = self.lab_json(HOLDS, "rmr", "am97-chain-cc", "-N", "3", "-k", "2")
         self.assertIn("2", counted["coverage"]["labels"])

@@ -60,7 +60,7 @@ struct local_gate {
     for (unsigned i = 0; i < waiting(); ++i) n += queue[i] != the_lessor ? 1 : 0;
     return n;
   }
-  /// False if somebody was let in who should not have been.
+  /// False if one was let in that should not have been.
   bool enter(std::uint8_t who) {
     queue[waiting()] = who;
     if (who == the_lessor) passed = static_cast<std::uint8_t>(waiting());

@@ -452,7 +452,7 @@ inline std::string judge(const lease_scripts& what, const state_view& s) {
     if (s.where(p) != region::critical) continue;
     const lent_name mine = lent_name::of(s.name(p));
     const bool of_the_next = what.remakes && !what.is_job(p);
-    if (!w.has(of_the_next ? 2 : 1)) continue;  // it stays inside a gate that nobody else sees
+    if (!w.has(of_the_next ? 2 : 1)) continue;  // it stays inside a gate that no other sees
     if (!mine.valid) return "one has got in though the time was over";
     unsigned session = static_cast<unsigned>(p);
     if (what.is_job(p)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Hosts that lease slots, with jobs, over all schedules, with lost answers, expired sessions and deaths at every step:
-/// who is inside has a slot of its own as long as its lease is valid, jobs cannot keep their lessor out, nothing is
-/// left behind, everybody is served. And mistakes, each with a script that finds it.
+/// one that is inside has a slot of its own as long as its lease is valid, jobs cannot keep their lessor out, nothing
+/// is left behind, every job is served. And mistakes, each with a script that finds it.
 #include <cstdio>
 
 #include "cluster/lab/lease_scripts.hpp"

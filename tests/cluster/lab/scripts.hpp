@@ -17,7 +17,7 @@ enum class cluster_act : std::uint8_t {
   enter,
   enter_two,
   give_up,      ///< enters unless it would have to wait
-  stay_inside,  ///< enters, and stays inside as long as a slot is free that somebody waits for: it must be given away
+  stay_inside,  ///< enters, and stays inside as long as a slot is free that another waits for: it must be given away
   stay,         ///< enters, and stays inside until every waiter that was dismissed has learnt of it
   enlarge,      ///< sets the size to one more than at first
   shrink,       ///< sets the size to one

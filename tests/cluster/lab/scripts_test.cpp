@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Clients of a gate on a simulated ensemble, over all schedules, with lost answers, expired sessions and deaths at
-/// every step: at most k slots held, each by the client that believes so and with its token, nobody passed, no node
-/// left behind, every client served.
+/// every step: at most k slots held, each by the client that believes so and with its token, none passed, no node left
+/// behind, every client served.
 #include "cluster/lab/holds.hpp"
 
 namespace kgate::lab {
@@ -60,7 +60,7 @@ TEST(cluster_scripts, n3_k1_one_passage_a_loss_and_an_expiry_each_and_a_death) {
 TEST(cluster_scripts, n3_k2_one_passage_a_loss_and_an_expiry_each_and_a_death) {
   holds({.clients = 3, .k = 2, .acts = 1, .losses = 1, .expiries = 1, .deaths = 1, .own_listeners = true});
 }
-/// Who was inside a gate that was removed, or waited there, does nothing to the one that is made in its stead.
+/// One that was inside a gate that was removed, or waited there, does nothing to the one that is made in its stead.
 TEST(cluster_scripts, n2_the_gate_removed_and_made_again_with_a_loss_and_an_expiry_each_and_a_death) {
   for (const int k : {1, 2})
     holds({.clients = 2,

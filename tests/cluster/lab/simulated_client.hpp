@@ -254,7 +254,8 @@ class simulated_client {
   static constexpr std::uint32_t reply_late = 6;  // beside the numbers of answers
   static_assert(static_cast<std::uint32_t>(answer::expired) < reply_late);
 
-  /// One step with its fate: who chooses first and makes the request later does nothing that others could see between.
+  /// One step with its fate: one that chooses first and makes the request later does nothing that others could see
+  /// between.
   fates fates_of(bool has_answer) const {
     fates out;
     const auto add = [&](fate one) { out.all[static_cast<std::size_t>(out.count++)] = one; };
@@ -276,7 +277,7 @@ class simulated_client {
   std::uint8_t number() const { return at_.acts & 1U; }
   std::uint8_t session() const { return static_cast<std::uint8_t>(p_.id().value); }
 
-  /// Until a watch has fired, or something else comes. While somebody waits time passes: sessions of the dead end.
+  /// Until a watch has fired, or something else comes. While one waits time passes: sessions of the dead end.
   template <class F>
   detail::cluster::event await_something(F&& else_comes) {
     const auto fired = [me = session()](const World& e) { return (e.fired >> me & 1) != 0; };
@@ -308,8 +309,8 @@ class simulated_client {
     p_.observed(static_cast<std::uint32_t>(seen));
     return seen == 2 ? detail::cluster::event::changed : detail::cluster::event::local;
   }
-  /// The session goes, and the client opens another one when it goes on. Nobody can tell a client that has not learnt
-  /// of it yet from a slow one.
+  /// The session goes, and the client opens another one when it goes on. A client that has not learnt of it yet looks
+  /// like a slow one.
   void expire() {
     at_.expiries = 0;
     at_.pending = 0;

@@ -114,9 +114,9 @@ TEST_F(bad_file, a_waiter_learns_of_damage) {
   file.seekg(free_byte);
   const int byte = file.get();
   file.seekp(free_byte);
-  file.put(static_cast<char>(byte ^ 32));  // permits nobody has and nobody can get
+  file.put(static_cast<char>(byte ^ 32));  // permits that none has and none can get
   file.flush();
-  first.release();  // it sleeps until somebody does something at the gate
+  first.release();  // it sleeps until another does something at the gate
   waiter.join();
   EXPECT_TRUE(code == gate_errc::damaged || code == gate_errc::none) << static_cast<int>(code);
 }
@@ -169,11 +169,11 @@ TEST_F(bad_file, directory_removed_while_in_use) {
   std::filesystem::remove_all(where.path());
   EXPECT_EQ(error_of([&] { where.open("gate", 2); }), gate_errc::not_found);
   inside.release();
-  gate::permit again = g.enter();  // those who have it open go on
+  gate::permit again = g.enter();  // those that have it open go on
 }
 
-/// Who is alive is known by files that have the gate's name: under another name a gate is refused, and nobody that uses
-/// it is taken for dead.
+/// Which processes are alive is known by files that have the gate's name: under another name a gate is refused, and no
+/// process that uses it is taken for dead.
 TEST_F(bad_file, under_another_name) {
   gate g = where.open("gate");
   gate::member first = g.join(), second = g.join(), third = g.join();
@@ -238,7 +238,7 @@ TEST_F(bad_file, a_newer_gate_is_not_removed_with_an_older_one) {
   expect_whole(where, "gate", 2);
 }
 
-/// One who holds the maintenance lock and is stopped holds up nobody for long, and nobody who does not need it.
+/// One that holds the maintenance lock and is stopped holds up none for long, and none that does not need it.
 TEST_F(bad_file, a_stopped_remover) {
   detail::gates::segment stopped;
   ASSERT_FALSE(stopped.open("gate", 0, {.directory = where.path()}));
@@ -309,7 +309,7 @@ TEST(cut_off, a_program_with_the_guard_gets_an_error) {
     EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << how << " with " << length << " bytes";
   }
 }
-/// Nobody can wake one that sleeps at a file that is gone.
+/// Nothing can wake one that sleeps at a file that is gone.
 TEST(cut_off, one_that_is_asleep_in_the_queue_learns_of_it) {
   const scratch where;
   const int how = guarded([&] {
@@ -319,7 +319,7 @@ TEST(cut_off, one_that_is_asleep_in_the_queue_learns_of_it) {
     inside.enter();
     std::atomic<bool> learned{false};
     std::thread waits([&] { learned = error_of([&] { waiter.enter(); }) == gate_errc::damaged; });
-    usleep(300'000);  // by now it has found out whom it depends on, and sleeps without end
+    usleep(300'000);  // by now it has found out which it depends on, and sleeps without end
     EXPECT_EQ(truncate((where.path() + "/gate.gate").c_str(), 0), 0);
     waits.join();
     _exit(learned ? 0 : 1);

@@ -26,7 +26,7 @@ namespace kgate::faults {
 
 using clock = std::chrono::steady_clock;
 
-/// Somebody else at the gate, in a thread with an opening of its own, so that to the kernel it is another participant.
+/// Another one at the gate, in a thread with an opening of its own, so that to the kernel it is another participant.
 class bystander {
  public:
   bystander(const scratch& where, const char* name) : gate_(where.open(name, 0, "bystander")), member_(gate_.join()) {}
@@ -77,9 +77,9 @@ struct scenario {
   bool dismisses = false;
   /// A holder that stays inside until the victim is dead.
   bool holder = false;
-  /// Somebody goes in and out when the victim is about to act: what it last made of the word is no longer true.
+  /// Another goes in and out when the victim is about to act: what it last made of the word is no longer true.
   bool passer_by = false;
-  /// Somebody queued: in front of the victim or behind it. He must get in.
+  /// Another one queued: in front of the victim or behind it. It must get in.
   bool waiter_before = false;
   bool waiter_after = false;
   /// Members that died inside or queued before the victim begins.
@@ -130,7 +130,7 @@ inline void dismiss_the_holder(const scratch& where, const char* name) {
   mark();
 }
 
-/// Whether the one that was to be dismissed is still inside. Only looks: nothing that could help anybody.
+/// Whether the one that was to be dismissed is still inside. Only looks: nothing that could help another.
 inline bool still_inside(const scratch& where, const char* name, const bystander& waiter) {
   detail::gates::location here;
   here.directory = where.path();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A participant that writes what it likes into a live gate. Everybody else may get a documented error, and nothing
+/// A participant that writes what it likes into a live gate. Every other one may get a documented error, and nothing
 /// worse: no crash, no access outside of its own memory (the sanitizers watch), no slot number that cannot be one, no
 /// hang.
 
@@ -22,7 +22,7 @@
 
 namespace kgate::faults {
 
-/// The gate's file, mapped by somebody who may write to it.
+/// The gate's file, mapped by a process that may write to it.
 class scribbler {
  public:
   explicit scribbler(const std::string& path) {
@@ -53,9 +53,9 @@ inline std::uint64_t hostile_value(unsigned kind, std::uint64_t now, std::mt1993
     case 2:
       return now ^ (std::uint64_t{1} << random() % 64);
     case 3:
-      return now & ~std::uint64_t{0xFFFF};  // weight or size 0, nobody's kind
+      return now & ~std::uint64_t{0xFFFF};  // weight or size 0, no member's kind
     case 4:
-      return now | 0xFFF3;  // a huge size; a subject, weight and kind that nobody has
+      return now | 0xFFF3;  // a huge size; a subject, weight and kind that none has
     default:
       return random();
   }
@@ -174,7 +174,7 @@ inline void no_slot_but_beyond(std::uint64_t size) {
   }
 }
 
-/// All words that `wanted` accepts, with all kinds of values, also while somebody is queued.
+/// All words that `wanted` accepts, with all kinds of values, also while one is queued.
 template <class Wanted>
 void hostile_words(Wanted wanted, bool queued) {
   auto* at = static_cast<std::atomic<std::size_t>*>(

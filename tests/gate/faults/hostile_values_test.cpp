@@ -28,7 +28,7 @@ TEST(hostile_values, a_search_for_slots_stays_within_them) {
   }
 }
 
-/// As W is for somebody whose every change comes too late, because another one changes it all the time.
+/// As W is for a member whose every change comes too late, because another one changes it all the time.
 struct cells_too_late : detail::gates::mapped_cells {
   static bool cas_word(detail::gates::word, detail::gates::word) { return false; }
   static bool fall_asleep(unsigned) { return false; }
@@ -78,7 +78,7 @@ TEST(hostile_values, operations_that_go_round_for_ever_end) {
   EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << "status " << how;
 }
 
-/// A member that nobody is, dead in a state that only a participant has.
+/// A member that no process is, dead in a state that only a participant has.
 TEST(hostile_values, a_caller_with_a_number_that_nobody_has) {
   const scratch where;
   const gate made = where.open("gate", 1);

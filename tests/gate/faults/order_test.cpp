@@ -34,8 +34,8 @@ std::uint32_t calls_at(const scratch& where) {
   return detail::gates::call_count{file.map().call_bits.load()}.calls();
 }
 
-/// The caller finds somebody inside and is stopped for ever after so many instructions; the one inside leaves, and
-/// comes again as often as it can, or `tries` times.
+/// The caller finds another inside and is stopped for ever after so many instructions; the one inside leaves, and comes
+/// again as often as it can, or `tries` times.
 held_up hold_up_after(std::size_t steps, std::optional<unsigned> overtakings, int tries) {
   const scratch where;
   gate_options options = where.options("other");
@@ -84,7 +84,7 @@ std::size_t steps_to_call(std::optional<unsigned> overtakings, int tries) {
   return called;
 }
 
-/// The most that pass one who has called, over the instructions at which it can be held up.
+/// The most that pass one that has called, over the instructions at which it can be held up.
 int passed_most(std::optional<unsigned> overtakings, int tries) {
   constexpr std::size_t steps_max = 400;  // then it is queued, and waits
   const std::size_t first = steps_to_call(overtakings, tries);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the next waiter waits when somebody is killed.
+// How long the next waiter waits when another is killed.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a gate stands still whose participants are killed, many at a time and again and again, while all that live
-// wait briefly and nobody watches anybody.
+// wait briefly and none watches another.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -26,7 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
 
-/// What those that pass write down: when somebody did last, and the longest time in which nobody did.
+/// What those that pass write down: when one did last, and the longest time in which none did.
 class logbook {
  public:
   static logbook& shared() {

@@ -50,16 +50,16 @@ void only_mutants_fail(const scene& what) {
 }
 
 /// One behind the waiter grants it when it gives up, and dies before it rings; the leaver finds the grant applied. The
-/// mutants: only who applied it wakes; it says that it has woken before it has.
+/// mutants: only the one that applied it wakes; it says that it has woken before it has.
 TEST(gate_directed, a_grant_by_one_that_dies_before_it_wakes) {
   only_mutants_fail<detail::gates::only_winner_wakes::protocol, detail::gates::woken_too_soon::protocol>({"bbq", 3});
 }
 /// The one in the middle gives up just before the last one listens, and the holder dies. The mutants: an alert before
-/// it listens is lost; it tells nobody.
+/// it listens is lost; it alerts none.
 TEST(gate_directed, one_that_gives_up_and_a_holder_that_dies) {
   only_mutants_fail<detail::gates::listens_late::protocol, detail::gates::silent_abandon::protocol>({"peb", 3});
 }
-/// The one in the middle asks for more than there is, is refused and tells nobody, and the holder dies.
+/// The one in the middle asks for more than there is, is refused and alerts none, and the holder dies.
 TEST(gate_directed, one_that_is_refused_in_silence) {
   only_mutants_fail<detail::gates::silent_grant::protocol>({"pcb", 3});
 }

@@ -12,7 +12,7 @@ namespace kgate::lab {
 /// Whether waiters doze, and how.
 enum class dozes : unsigned char {
   never,       ///< they watch at once
-  for_ever,    ///< no time passes: who is not woken is stuck
+  for_ever,    ///< no time passes: one that is not woken is stuck
   for_a_time,  ///< a sleep may end at any moment
   once_alone   ///< as for_ever, but for one sleep of one that is left alone, after which it looks for dead holders
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Members that doze without timers and the clock that ends their dozes (gate_doze_clock.hpp), over all schedules.
 /// Process 0 is the clock, a passage of which lasts from when it is begun until it ends; a passage of the others is a
-/// doze. Who dozes without a timer when the clock has ended for good would be stuck.
+/// doze. One that dozes without a timer when the clock has ended for good would be stuck.
 #include <gtest/gtest.h>
 
 #include "kgate/algorithms/gate_doze_clock.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Waiters that doze (gate_doze.hpp) before they watch anybody, over all schedules. Without time-outs: who is to be
-/// woken is, or it would be stuck. With time-outs at any moment and with deaths: nothing is lost.
+/// Waiters that doze (gate_doze.hpp) before they watch another, over all schedules. Without time-outs: one that is to
+/// be woken is, or it would be stuck. With time-outs at any moment and with deaths: nothing is lost.
 #include "gate/lab/doze_scripts.hpp"
 #include "mutants/bell_after_check.hpp"
 #include "mutants/blind_watch.hpp"
@@ -26,7 +26,7 @@ TEST(gate_doze, for_a_time_loses_nothing) {
   holds(explore(each_of_two("bhs"), dozes::for_a_time, 1));
 }
 TEST(gate_doze, is_ended_where_newcomers_may_pass) { holds(explore(each_of_two_that_pass("b"), dozes::for_ever)); }
-/// It does so once, though the others in the queue are dead, too, or nobody is left to give the grant that is due.
+/// It does so once, though the others in the queue are dead, too, or none is left to give the grant that is due.
 TEST(gate_doze, is_ended_when_the_last_one_alive_heals_the_dead) {
   holds(explore(left_alone_after("bttb"), dozes::once_alone));
   holds(explore(left_alone_after("btb"), dozes::once_alone, 1));

@@ -36,7 +36,7 @@ enum class gate_act : unsigned char {
   retire,       ///< remove the gate by force
   pause,        ///< pause the gate, and resume it
   dismiss,      ///< end the passage of the member with the next number, if it waits
-  stay_inside,  ///< enter, and stay inside as long as a permit is free that somebody waits for: it must be given away
+  stay_inside,  ///< enter, and stay inside as long as a permit is free that another waits for: it must be given away
   vanish,       ///< enter, and end inside: what a death there does
   give_up_end,  ///< as give_up, and end where it is about to wake one that was granted
   enlarge_end,  ///< as enlarge, and end when W has changed
@@ -179,7 +179,7 @@ class scripted_gate {
   }
 
  private:
-  /// Its first step, before which it is in its remainder for the checker, which may last for ever: so nobody begins
+  /// Its first step, before which it is in its remainder for the checker, which may last for ever: so none begins
   /// before those that it may depend on.
   void begin_in_turn(Process& p) const {
     const int before = std::min(int{p.id().value}, static_cast<int>(what_.arrived));
@@ -209,7 +209,7 @@ class scripted_gate {
     return false;
   }
   static bool take(Protocol<cells>& gate, cells& c, unsigned i, state& mine) { return gate.take_number(i, c, mine); }
-  /// Its own number's state, which nobody else changes while it is out.
+  /// Its own number's state, which no other changes while it is out.
   std::uint64_t mine_after(Process& p, unsigned i) const { return gate_.states[i].read(p["own"]).at(kind::out).bits; }
 
   void act(Process& p, cells& c, Protocol<cells>& gate, script_position& at) const {

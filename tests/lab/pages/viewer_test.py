@@ -32,7 +32,7 @@ class ViewerTest(unittest.TestCase):
         cls.folder = Path(tempfile.mkdtemp(prefix="kgate-viewer-"))
         lab(cls.folder, "check", "fa-semaphore", "-N", "2", "-k", "1", "--trace", "starved.json")
         lab(cls.folder, "replay", "starved.json", "--html", "starved.html")
-        # Nobody is wronged in a run of two processes one after the other: the page shows it all the same.
+        # Nothing goes wrong in a run of two processes one after the other: the page shows it all the same.
         lab(cls.folder, "replay", "--algorithm", "mcs", "-N", "3", "-k", "1", "--property", "k-exclusion", "--schedule",
             f"0x{LONG // 2},1x{LONG // 2}", "--html", "long.html")
         lab(cls.folder, "replay", "--algorithm", "mcs", "-N", "2", "-k", "1", "--property", "k-exclusion", "--schedule",

@@ -348,7 +348,7 @@ class Semaphore(_native.Semaphore):
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("ClusterGate", "ClusterPermit"):  # loaded by whoever uses them
+    if name in ("ClusterGate", "ClusterPermit"):  # loaded by their first use
         from . import _machines
         return getattr(_machines, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
