@@ -106,10 +106,21 @@ DIALECT = re.compile(r"\b(?:hover(?:s|ed|ing)?|let_loose|loose permits?|make_use
                      r"|slots? or places?|no place (?:is|lost)|(?<!in )(?:one|k|l) places?(?! of)|safe place to die"
                      # One is notified, or learns.
                      r"|(?:is|are|was|were|be|been|being|gets?) told(?! apart)|unless told|told to)\b")
-# Words that no identifier may have, alone or between underscores: each has named several ideas.
-NAMED_AGAINST = {"asked", "habit", "linger", "look", "nudge", "patience", "person", "place", "places", "seat", "tend", "visitor"}
-NAMED_ALL_THE_SAME = re.compile(r"(?:^|_)in_place(?=_|$)", re.I)  # as in std::in_place
+# Words that no identifier may have, whether written_so or WrittenSo: each has named several ideas.
+NAMED_AGAINST = {"asked", "habit", "linger", "look", "nudge", "patience", "person", "place", "places", "seat", "tend", "told", "visitor"}
+NAMED_ALL_THE_SAME = re.compile(r"(?:^|_)in_place(?=_|$)")  # as in std::in_place
+# The queue; other lines are of a text or a cache.
+NAMED_LINE = re.compile(r"(?:^|_)(?:(?:in(?:_one|_the)?|pass|serve|long|overtaking)_line|waiting_lines|line_(?:entry|item))(?=_|$)|(?:^|_)first_line_is$")
+WORD_OF_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'', re.S)
+# A process, a thread or a file is "it", and a comment says which of them it speaks of. People are "users who" and the like;
+# `nobody` is the name of a value.
+PEOPLE = "users?|authors?|readers?|people|root"
+SPOKEN_OF = re.compile(r"(?<!`)\b(?:(?:some|no|every|any)body|(?:some|every|any)one(?! of)|whom|whoever|"
+                       rf"(?P<people>(?:{PEOPLE}),? )?who)\b", re.I)
+SPOKEN_OF_IN = ("src/", "tests/", "bench/", "bindings/", "examples/", "cmake/")
+COMMENT_OF = {**dict.fromkeys(CODE, NOT_CODE), ".js": re.compile(r"(?<!\S)//[^\n]*"),
+              **dict.fromkeys([".py", ".sh", ".cmake", ".txt"], re.compile(r"(?<!\S)#[ #][^\n]*"))}
 DIALECT_ALLOWED = ("docs/glossary.md", "docs/decisions/", "CHANGELOG.md", "tests/tree/")
 
 # Headers below include/kgate/detail whose names texts are written in (docs/architecture.md): the only ones there that may
@@ -292,6 +303,12 @@ def words(tree):
         if not name.startswith(DIALECT_ALLOWED):
             for found in DIALECT.finditer(text):
                 yield f"{name}:{line_of(text, found.start())}", f"'{found[0]}': docs/glossary.md has the word for it"
+        comment = COMMENT_OF.get(PurePosixPath(name).suffix)
+        if comment and name.startswith(SPOKEN_OF_IN) and not name.startswith(DIALECT_ALLOWED):
+            for one in (c for c in comment.finditer(text) if c[0].startswith(("/", "#"))):
+                for found in SPOKEN_OF.finditer(one[0]):
+                    if not found["people"]:
+                        yield f"{name}:{line_of(text, one.start() + found.start())}", f"'{found[0]}' in a comment: docs/glossary.md, a process is \"it\""
 
 
 def names(tree):
@@ -300,7 +317,8 @@ def names(tree):
             continue
         code = NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
         for found in re.finditer(r"\b[a-zA-Z_]\w*", code):
-            if NAMED_AGAINST & set(NAMED_ALL_THE_SAME.sub("", found[0]).lower().split("_")):
+            snake = "_".join(WORD_OF_NAME.findall(found[0])).lower()
+            if NAMED_LINE.search(snake) or NAMED_AGAINST & set(NAMED_ALL_THE_SAME.sub("", snake).split("_")):
                 yield f"{name}:{line_of(code, found.start())}", f"the name '{found[0]}': docs/glossary.md has the word for it"
 
 

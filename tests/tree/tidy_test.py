@@ -95,7 +95,20 @@ BAD = [
        lambda t, words=words: t + f"// {words}\n", "words", f"'{words}'") for words in (
            "stands in line", "next in line", "those in the line", "place in the queue", "free places", "keep their places",
            "slot or place", "one place", "safe place to die", "is told", "unless told", "told to")),
+    *((f"a comment that does not say what it speaks of: {comment}", path, lambda t, comment=comment: t + comment + "\n", "words", why)
+      for comment, path, why in (
+          ("// who waits", "src/lab/checker/explore/explorer.cpp", "'who' in a comment"),
+          ("int a;  ///< Nobody writes it", "src/lab/checker/explore/explorer.cpp", "'Nobody' in a comment"),
+          ("/* read by\n * everybody */", "tests/unit/unit_test.cpp", "'everybody' in a comment"),
+          ("// if a user is somebody else", "src/lab/checker/explore/explorer.cpp", "'somebody' in a comment"),
+          ("add_library(x unit.cpp)  # whoever waits", "tests/unit/CMakeLists.txt", "'whoever' in a comment"),
+          ("# for whom", "tests/unit/CMakeLists.txt", "'whom' in a comment"))),
     ("a name against the glossary", "src/lab/checker/explore/explorer.cpp", lambda t: t + "int place_of(int);\n", "names", "'place_of'"),
+    ("a name that has such a word at its end", "tests/unit/unit_test.cpp", lambda t: t + "TEST(misuse, is_told) {}\n", "names", "'is_told'"),
+    ("the same in CamelCase", "tests/unit/unit_test.cpp", lambda t: t + "TEST(Misuse, IsToldToAll) {}\n", "names", "'IsToldToAll'"),
+    *((f"the queue called a line: {name}", "include/kgate/semaphore.hpp", lambda t, name=name: t + f"int {name};\n", "names", f"'{name}'")
+      for name in ("in_line", "yield_in_line", "yields_in_line_max", "first_line_is", "long_line", "may_pass_line", "serve_line_of",
+                   "TheMostInLineFillIt", "ThoseStandInOneLine", "line_item")),
     ("such a name that is private", "include/kgate/semaphore.hpp", lambda t: t + "int look_;\n", "names", "'look_'"),
     ("such a name with a capital", "include/kgate/semaphore.hpp", lambda t: t + "template <class Place> class x;\n", "names", "'Place'"),
     ("such a name behind numbers with separators", "tests/unit/unit_test.cpp",
@@ -129,7 +142,12 @@ FINE = [
     ("words in comments and texts that no name may have", "src/lab/checker/explore/explorer.cpp",
      lambda t: t + "// a place to look\n/* asked\n for */\nauto a = f(\"place\", R\"(look \"asked\")\", '\"', \"nudge\");\n"),
     ("names that contain them without being made of them", "src/lab/checker/explore/explorer.cpp",
-     lambda t: t + "int placement, outlook, personal, emplaced;\n"),
+     lambda t: t + "int placement, outlook, personal, emplaced, Threshold, CamelPlacement;\n"),
+    ("lines of a cache, of a text and of a terminal", "src/lab/checker/explore/explorer.cpp",
+     lambda t: t + "int cache_line, first_line, status_line, words_per_line, waiting_line, line_of;\n"),
+    ("comments about people, a value, and code and texts that are no comments", "src/lab/checker/explore/explorer.cpp",
+     lambda t: t + "// for people who ask, users who may, the user, who must; `nobody`; everyone of them; as a whole\n"
+                   "auto who = f(\"/* nobody */\", nobody, \"// who\");\n"),
     ("the standard's word", "src/lab/checker/explore/explorer.cpp", lambda t: t + "auto a = heap_in_place(std::in_place_type<int>);\n"),
     ("a link in code", "docs/architecture.md", lambda t: t + "`[a](b.md)`\n\n```md\n[a](b.md)\n```\n"),
     ("a source found by a pattern", "tests/unit/CMakeLists.txt", SPDX_HASH + "file(GLOB sources *.cpp)\n"),
