@@ -116,7 +116,7 @@ NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"
 # A process, a thread or a file is "it", and a comment says which of them it speaks of. People are "users who" and the like;
 # `nobody` is the name of a value.
 PEOPLE = "users?|authors?|readers?|people|root"
-SPOKEN_OF = re.compile(r"(?<!`)\b(?:(?:some|no|every|any)body|(?:some|every|any)one(?! of)|whom|whoever|"
+SPOKEN_OF = re.compile(r"(?<!`)\b(?:(?:some|no|every|any)body|(?:some|every|any)one(?! of)|he|him|whom|whoever|"
                        rf"(?P<people>(?:{PEOPLE}),? )?who)\b", re.I)
 SPOKEN_OF_IN = ("src/", "tests/", "bench/", "bindings/", "examples/", "cmake/")
 COMMENT_OF = {**dict.fromkeys(CODE, NOT_CODE), ".js": re.compile(r"(?<!\S)//[^\n]*"),

@@ -102,6 +102,7 @@ BAD = [
           ("/* read by\n * everybody */", "tests/unit/unit_test.cpp", "'everybody' in a comment"),
           ("// if a user is somebody else", "src/lab/checker/explore/explorer.cpp", "'somebody' in a comment"),
           ("add_library(x unit.cpp)  # whoever waits", "tests/unit/CMakeLists.txt", "'whoever' in a comment"),
+          ("// he must get in", "src/lab/checker/explore/explorer.cpp", "'he' in a comment"),
           ("# for whom", "tests/unit/CMakeLists.txt", "'whom' in a comment"))),
     ("a name against the glossary", "src/lab/checker/explore/explorer.cpp", lambda t: t + "int place_of(int);\n", "names", "'place_of'"),
     ("a name that has such a word at its end", "tests/unit/unit_test.cpp", lambda t: t + "TEST(misuse, is_told) {}\n", "names", "'is_told'"),
