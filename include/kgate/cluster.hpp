@@ -110,9 +110,9 @@ class cluster_gate {
                                                   int weight = 1);
 
   [[nodiscard]] int slots();
-  /// Changes k. Those inside stay; nobody enters until there is room under the new k.
+  /// Changes k. Those inside stay; no other enters until there is room under the new k.
   void resize(int slots);
-  /// Lets nobody in until resume(); those inside stay, waiters keep their order. A host that leases slots gives them
+  /// Lets none in until resume(); those inside stay, waiters keep their order. A host that leases slots gives them
   /// back as its jobs leave.
   void pause();
   void resume();

@@ -9,7 +9,7 @@
 ///     kgate::gate gpus("gpu", 4);             // the gate "gpu" of this user, created with 4 slots if there is none
 ///     {
 ///       kgate::gate::permit permit = gpus.enter();
-///       train_on(permit.slot());              // 0..3, nobody else's until the permit goes
+///       train_on(permit.slot());              // 0..3, no other's until the permit goes
 ///     }
 ///
 /// A gate is a file its users map; there is no daemon. Waiters are served in the order in which they came. Link
@@ -138,7 +138,7 @@ class gate {
 
   /// Throws gate_error if the file is damaged.
   [[nodiscard]] int slots() const;
-  /// Changes k. Those inside stay; nobody enters until there is room under the new k.
+  /// Changes k. Those inside stay; no other enters until there is room under the new k.
   void resize(int slot_count);
   /// The holders and the waiters, after healing dead members.
   gate_status status();
@@ -196,7 +196,7 @@ class gate::member {
   }
 
   [[nodiscard]] bool inside() const noexcept { return inside_; }
-  /// A number 0..k-1 that nobody else inside has. Taken at the first call, given back by leaving.
+  /// A number 0..k-1 that no other inside has. Taken at the first call, given back by leaving.
   int slot();
   /// All slots of a request with a weight.
   std::vector<int> slots();

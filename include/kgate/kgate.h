@@ -131,7 +131,7 @@ KGATE_CHECKED int kgate_gate_open(kgate_gate** gate, const char* name, int slots
 /** Members that joined keep what they need of it. */
 KGATE_API void kgate_gate_close(kgate_gate* gate);
 KGATE_CHECKED int kgate_gate_slots(kgate_gate* gate, int* slots);
-/** Changes k. Those inside stay; nobody enters until there is room under the new k. */
+/** Changes k. Those inside stay; no other enters until there is room under the new k. */
 KGATE_CHECKED int kgate_gate_resize(kgate_gate* gate, int slots);
 /** Removes the gate. KGATE_IN_USE if it has holders or waiters, unless forced. */
 KGATE_CHECKED int kgate_gate_remove(kgate_gate* gate, int forced);
@@ -158,7 +158,7 @@ KGATE_CHECKED int kgate_enter_attend(kgate_member* member, int weight, int64_t n
                                      kgate_wait** wait);
 KGATE_API int kgate_leave(kgate_member* member);
 KGATE_API int kgate_inside(const kgate_member* member);
-/** A number 0..k-1 that nobody else inside has. Only inside. */
+/** A number 0..k-1 that no other inside has. Only inside. */
 KGATE_CHECKED int kgate_slot(kgate_member* member, int* slot);
 /** All slots of a weight, at most `room` of them; *count says how many there are. */
 KGATE_CHECKED int kgate_slots_of(kgate_member* member, int* slots, size_t room, size_t* count);
@@ -222,7 +222,7 @@ KGATE_CHECKED int kgate_slots_acquire_within(kgate_slots* slots, ptrdiff_t* slot
 /** The same without blocking; *slot is set by this call or by kgate_wait_finish(). */
 KGATE_CHECKED int kgate_slots_acquire_begin(kgate_slots* slots, ptrdiff_t* slot, int64_t nanoseconds, kgate_stop* stop,
                                             kgate_wait** wait);
-/** Gives a slot back. One that nobody holds stops the program. */
+/** Gives a slot back. One that is not held stops the program. */
 KGATE_API int kgate_slots_release(kgate_slots* slots, ptrdiff_t slot);
 KGATE_API void kgate_slots_close(kgate_slots* slots);
 KGATE_API ptrdiff_t kgate_slots_size(const kgate_slots* slots);

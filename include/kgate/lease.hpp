@@ -101,7 +101,7 @@ class leased_gate::permit {
   permit& operator=(permit&&) noexcept;
   ~permit();
 
-  /// A number 0..k-1 that nobody else inside has, on any machine.
+  /// A number 0..k-1 that no other inside has, on any machine.
   int slot() const;
   /// Not smaller than that of any earlier holder of this slot, and greater if that was on another machine.
   std::uint64_t token() const;

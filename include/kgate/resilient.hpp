@@ -323,7 +323,7 @@ requires(SmallState<T> || (K == 1 && !std::is_same_v<Slots, healing>)) class res
   /// own one; a single one behind a lock.
   std::size_t blocks() const noexcept { return object_.blocks(); }
   std::size_t block_bytes() const noexcept { return object_.block_bytes(); }
-  /// The slots that nobody works in now.
+  /// The slots that no thread works in now.
   std::ptrdiff_t available() const noexcept { return object_.available(); }
 
  private:

@@ -91,7 +91,7 @@ struct semaphore_algorithm<Machine, 0, Word> {
 /// A counting semaphore of k permits: 64 bytes without statistics, and it can be constinit.
 ///
 /// Thread safe, except construction and destruction. It may be destroyed as soon as an acquire has returned after which
-/// nobody waits and nobody calls it any more, also while the release that ended that acquire has not returned. (One
+/// no thread waits and none calls it any more, also while the release that ended that acquire has not returned. (One
 /// exception: a release during which resize to more was called must have returned.) Any number of threads may wait;
 /// none polls, and each is woken for itself. A release may be called in a signal handler. Not copyable, not movable.
 ///

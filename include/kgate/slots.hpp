@@ -8,7 +8,7 @@
 /// @code
 ///   kgate::slots gpus(4);
 ///   kgate::slot mine(gpus);      // waits its turn
-///   run_on(mine.number());       // nobody else has this number
+///   run_on(mine.number());       // no other has this number
 ///                                // until `mine` goes
 /// @endcode
 

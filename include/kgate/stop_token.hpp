@@ -3,8 +3,8 @@
 
 #include "kgate/detail/cxx20.hpp"
 
-/// kgate::stop_token and kgate::stop_callback: those of std, or where the standard library has none, types that nobody
-/// can request a stop of.
+/// kgate::stop_token and kgate::stop_callback: those of std, or where the standard library has none, types of which no
+/// stop can be requested.
 
 #include "kgate/detail/stop_token.hpp"
 

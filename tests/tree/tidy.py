@@ -118,7 +118,7 @@ NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"
 PEOPLE = "users?|authors?|readers?|people|root"
 SPOKEN_OF = re.compile(r"(?<!`)\b(?:(?:some|no|every|any)body|(?:some|every|any)one(?! of)|he|him|whom|whoever|"
                        rf"(?P<people>(?:{PEOPLE}),? )?who)\b", re.I)
-SPOKEN_OF_IN = ("src/", "tests/", "bench/", "bindings/", "examples/", "cmake/")
+SPOKEN_OF_IN = ("include/", "src/", "tests/", "bench/", "bindings/", "examples/", "cmake/")
 COMMENT_OF = {**dict.fromkeys(CODE, NOT_CODE), ".js": re.compile(r"(?<!\S)//[^\n]*"),
               **dict.fromkeys([".py", ".sh", ".cmake", ".txt"], re.compile(r"(?<!\S)#[ #][^\n]*"))}
 DIALECT_ALLOWED = ("docs/glossary.md", "docs/decisions/", "CHANGELOG.md", "tests/tree/")

@@ -104,7 +104,7 @@ class bounded_timestamps {
   /// The labels at one moment inside the call; those outside `wanted` are left out.
   template <class... Live>
   label_vector snapshot(Process& p, std::uint64_t own, label_vector wanted, const Live&... live) {
-    unsigned moved = 0;  // who was seen to write
+    unsigned moved = 0;  // which were seen to write
     for (;;) {
       label_vector S = 0;
       const unsigned changed = round(p, moved, own, wanted, S, live...);

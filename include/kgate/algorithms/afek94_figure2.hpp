@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// First-in, first-enabled k-exclusion from reads and writes: flags, and timestamps that say who came first.
+/// First-in, first-enabled k-exclusion from reads and writes: flags, and timestamps that say which came first.
 ///
 /// Source       Afek, Dolev, Gafni, Merritt & Shavit 1994, figure 2, over any concurrent timestamp system.
-/// Promises     k-exclusion; lockout avoidance with at most k-1 crashes; bounded first-in, first-enabled: who left the
-///              doorway before another entered it is enabled when that other is inside. Exit bounded (1 step and a
+/// Promises     k-exclusion; lockout avoidance with at most k-1 crashes; bounded first-in, first-enabled: one that left
+///              the doorway before another entered it is enabled when that other is inside. Exit bounded (1 step and a
 ///              Label). Remote references unbounded on CC and DSM. Primitives: reads and writes. Space: N flags and the
 ///              timestamp system's registers.
 /// Variables    X[i]  bool  i is outside its remainder   written by i   initially false
@@ -13,7 +13,7 @@
 /// Invariants   X[i] holds from i's line 1 to its line 11
 ///              lemma 4.2: the sets Test of one passage only shrink
 /// Deviations   D1  S_i leaves out i, which line 8 never counts.
-///                  Scan is asked about those of S_i only whose flag is up, and about nobody if those are fewer than k:
+///                  Scan is asked about those of S_i only whose flag is up, and about none if those are fewer than k:
 ///                  all its reads are made, what they return is not needed.
 ///              D2  the exit's Label can be left out for study (`Exit_label`): docs/errata.md says what it is for.
 /// Memory model sequential consistency

@@ -14,7 +14,7 @@
 ///                  label may both keep it for ever and the later one starves (`as_printed`, docs/errata.md).
 ///              D2  y > x is y = x + 1, x the maximum found.
 ///              D3  Scan returns which processes of a given set precede the caller instead of the whole permutation:
-///                  figure 2 asks nothing else. It reads all labels, and forgets those that nobody asked for.
+///                  figure 2 asks nothing else. It reads all labels, and forgets those that were not asked for.
 /// Memory model sequential consistency
 /// Evidence     tests/algorithms/afek94 (figure 2 over it; the printed test fails)
 

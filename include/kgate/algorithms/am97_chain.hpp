@@ -6,7 +6,7 @@
 /// Source       Anderson & Moir 1997, section 4.1 (theorem 1), 4.3 (theorem 5), 4.4 (theorem 9): the induction of
 ///              figures 3, 8 and 9 written as a loop.
 /// Promises     those of the block, for any N > k: k-exclusion, starvation freedom with at most k-1 crashes, bounded
-///              exit; N-k times the block's remote references: 7(N-k) CC, 9(N-k) DSM, 10(N-k) DSM. For N <= k nobody
+///              exit; N-k times the block's remote references: 7(N-k) CC, 9(N-k) DSM, 10(N-k) DSM. For N <= k none
 ///              waits.
 /// Variables    those of N-k blocks, and what the blocks share
 /// Invariants   at most m processes are between block m+1 and block m (I1 of the paper, at every level)

@@ -9,8 +9,8 @@
 /// Promises     those of the block, for any N > k: k-exclusion, starvation freedom with at most k-1 crashes, bounded
 ///              exit. With b remote references a block (7 CC; 9 or 10 DSM): over the tree b+2 alone and at most
 ///              bk ceil(log2(N/k)) + b+1; nested (b+1)c + 1 at contention c. Primitives: test-and-set and the block's.
-///              For N <= k nobody waits.
-/// Variables    X     boolean  somebody is on the fast path   initially false; in traces fast.X; nested: one a level
+///              For N <= k none waits.
+/// Variables    X     boolean  one is on the fast path        initially false; in traces fast.X; nested: one a level
 ///              slow  private  path taken; nested: how many fast paths were found taken
 ///              and those of the blocks
 /// Invariants   X is false or exactly one process is on the fast path; so at most N-1 are on the slow path, and at most

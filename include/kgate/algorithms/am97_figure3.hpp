@@ -12,7 +12,7 @@
 ///              leaves the writer no copy, 6 otherwise; unbounded on DSM. Primitives: fetch-and-add. Space: two
 ///              variables.
 /// Variables    X  -1..k    slots left                        initially k
-///              Q  0..N-1   who waits; assigned to release    initially arbitrary; here process 0
+///              Q  0..N-1   which waits; assigned to release  initially arbitrary; here process 0
 /// Invariants   I2  X = k - |{p : p@{3..7}}|
 ///              I3  X < 0  =>  some p is at 3, or at 4 or 5 with Q = p
 ///              I4  |{p : p@6}| <= k

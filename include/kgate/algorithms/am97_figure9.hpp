@@ -11,10 +11,10 @@
 ///              bounded (3 steps). 10 remote references a passage on DSM. Primitives: fetch-and-add, test-and-set,
 ///              compare-and-swap. Space: three variables a block, and two a process for all blocks together.
 /// Variables    X     -1..k      slots left                                         initially k
-///              Z     boolean    somebody is between 4 and 8                        initially false
-///              Q     0..N-1     who waits                                          initially 0
+///              Z     boolean    a process is between 4 and 8                       initially false
+///              Q     0..N-1     which waits                                        initially 0
 ///              P[p]  spin_word  false until the next to wait comes; local to p     initially arbitrary; here (true, 0)
-///              R[p]  spin_word  false until somebody leaves; local to p            initially arbitrary; here (true, 0)
+///              R[p]  spin_word  false until one leaves; local to p                 initially arbitrary; here (true, 0)
 /// Invariants   I13  X = k - |{p : p@{3..14}}|
 ///              I14  Z  =  some q is at 4..8
 ///              I15  at most one process is at 4..8

@@ -9,7 +9,7 @@
 ///              is statement 1, the exit one step. No bound on remote references is claimed. Primitives:
 ///              read-modify-write. Space: one variable.
 /// Variables    X  k-N..k                slots left, less the waiters       initially k
-///              Q  queue of 0..N-1       who waits                          initially empty
+///              Q  queue of 0..N-1       those that wait                    initially empty
 ///              Both are fields of one shared variable, XQ.
 /// Invariants   X = k - |{p : p@{2..4}}|;  |Q| = max(0, -X)
 /// Deviations   D1  N <= 13, so that X and Q fit 64 bits

@@ -6,7 +6,7 @@
 /// Source       Anderson & Moir 1997, figures 4 and 5; theorem 2 (figure 3's blocks), 6 (figure 8's), 10 (figure 9's).
 /// Promises     those of the block, for any N > k: k-exclusion, starvation freedom with at most k-1 crashes, bounded
 ///              exit. A passage visits ceil(log2(N/k)) nodes of k blocks each: 7k ceil(log2(N/k)) remote references CC,
-///              9k ceil(log2(N/k)) DSM, 10k ceil(log2(N/k)) DSM. For N <= k nobody waits.
+///              9k ceil(log2(N/k)) DSM, 10k ceil(log2(N/k)) DSM. For N <= k none waits.
 /// Variables    those of the blocks; all blocks of the tree have distinct instance numbers
 /// Invariants   at most k processes are above a node, so at most 2k are at its parent
 /// Deviations   none. Read as follows: process p is number p - ceil(N/2) of the right half; a half of at most k

@@ -52,7 +52,7 @@ struct barging_quota {
   static constexpr int epochs = std::clamp(b, 2, 16);
   static constexpr word spent_max = static_cast<word>(std::max(1, b / epochs * 15 / 16));
   static_assert(spent_max <= mask(spent_bits));
-  /// A waiter keeps so many bits of the epoch. Ages are below 2m while somebody is queued.
+  /// A waiter keeps so many bits of the epoch. Ages are below 2m while one is queued.
   static constexpr int stamp_bits = std::bit_width(4U * epochs - 1);
 
   static constexpr word bargeable(word q) { return static_cast<word>(q & mask(bargeable_bits)); }
@@ -141,7 +141,7 @@ class bounded_barging : public ticket_queue<M, L, bounded_barging<M, b, L>> {
       return acquire_stamped(p, before, old, w, expired);
     return true;
   }
-  /// As ticket_queue::enter; where somebody sleeps it tries for a permit first.
+  /// As ticket_queue::enter; where a waiter sleeps it tries for a permit first.
   bool enter(Process& p, Private& mine, word w) {
     const word before = Q.read(p["0q"]);
     if (quota::somebody_asleep(before)) [[unlikely]]

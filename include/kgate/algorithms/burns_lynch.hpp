@@ -4,7 +4,7 @@
 /// Burns and Lynch's one-bit algorithm: mutual exclusion from one boolean per process, which is as few as there can be.
 ///
 /// Source       Burns & Lynch 1993 ("Bounds on shared memory for mutual exclusion", section 4). k = 1 only.
-/// Promises     mutual exclusion, deadlock freedom if nobody crashes, exit of one write; not starvation freedom. One
+/// Promises     mutual exclusion, deadlock freedom if none crashes, exit of one write; not starvation freedom. One
 ///              crash can stop it. Unbounded remote references on CC and DSM. Primitives: reads and writes. Space: N
 ///              booleans.
 /// Variables    flag[p]  boolean  p is about to enter, or inside; local to p   initially false

@@ -7,7 +7,7 @@
 ///              version, which has errors and is kept for study: they differ in `reading` only. `choi11-compact` is
 ///              ours: the paper's space with a correct proof.
 /// Promises     k-exclusion, starvation freedom with at most k-1 crashes, FIFE, bounded exit. O(log k) remote
-///              references a passage on CC if a failed CAS disturbs nobody (smart cache); with the amortized size O(log
+///              references a passage on CC if a failed CAS disturbs none (smart cache); with the amortized size O(log
 ///              k) amortized on any CC; unbounded on DSM. Primitives: fetch-and-increment, CAS. Space: N + 2 words;
 ///              that is at most n + k + 1 in `choi11-compact`, as the paper has it, and 3k + 2 or more in `choi11`.
 /// Variables    Entry    tickets drawn                                        initially 0
@@ -24,14 +24,14 @@
 ///                  needs N >= 3k. As printed (N = 2k for k < n <= 2k) a waiter can starve when k >= 3.
 ///              D4  parse rounds down, as lemma 2 needs; as printed it rounds up.
 ///              D5  line 8 tests a < e before it reads Exit, which saves the read when the test fails.
-///              D6  with n <= k nobody waits and nothing is written.
+///              D6  with n <= k none waits and nothing is written.
 ///              D1-D4 can be switched back (reading).
 ///              D7  choi11-compact keeps N = k max(2, ceil(n/k)) and tests Exit <= u + ck with c = 1 where the paper
 ///                  has c = 2. I5 needs ck >= k-1: the last ticket of u's block is at most u+k-1, and I4 applies. I6
 ///                  needs N >= (c+1)k: a CAS that spoils p's second update has read Exit after p's line 3, so
 ///                  t' - k < Exit <= u' + ck with u' <= u - N <= t' - N (docs/errata.md has the argument in full).
 ///              D8  choi11-wrapping (section 4, whose text the paper does not have): tickets modulo 4N, rounds modulo
-///                  4. Right only while nobody is asleep between its line 1 and its last line for N - k exits of
+///                  4. Right only while none is asleep between its line 1 and its last line for N - k exits of
 ///                  others; so line 8, which is about longer sleeps, tests no Exit. docs/errata.md has the argument,
 ///                  and what goes wrong without that bound, or with the test.
 ///              D9  choi11-linear: after Decker & Jayanti 2010, which the paper improves on. Its section 2.1 only says
@@ -63,7 +63,7 @@ struct reading {
   bool rounds_down = true;  ///< D4; false as printed
   bool updates_twice = true;  ///< lines 5 and 6; false: line 5 only
   bool ascending = true;      ///< line 4; false: descending
-  bool amortized = false;     ///< N = kn / log k, for caches in which a failed CAS disturbs who spins on the slot
+  bool amortized = false;     ///< N = kn / log k, for caches in which a failed CAS disturbs one spinning on the slot
   bool linear = false;        ///< D9: a waiter watches its own slot only, and a leaver writes all k + 1
   unsigned rounds = 0;        ///< D8: rounds are counted modulo this, and compared around the circle; 0: not
   unsigned first = 0;         ///< the first ticket; 0 but in tests of what happens where rounds wrap

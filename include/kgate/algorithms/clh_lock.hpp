@@ -5,14 +5,14 @@
 /// word with it.
 ///
 /// Source       Craig 1993; Magnusson, Landin & Hagersten 1994. k = 1 only.
-/// Promises     mutual exclusion, starvation freedom if nobody crashes, first come first served by the order of
+/// Promises     mutual exclusion, starvation freedom if none crashes, first come first served by the order of
 ///              statement 3, exit of two steps. One crash can stop it. 7 remote references a passage on CC, unbounded
 ///              DSM. Primitives: exchange. Space: 2N+2 variables.
 /// Variables    tail       0..N     the node of the last in the queue                initially N
 ///              locked[i]  boolean  the owner of node i is inside or waits           initially false
 ///              node[p]    0..N     the node p will use next; local to p             initially p
 /// Invariants   each node is node[p] of one p between its passages, held by one process in its passage, or the tail's
-///              when nobody is in its passage
+///              when none is in its passage
 /// Deviations   D1  node[p] is a variable that only p uses: what a process keeps from one passage to the next must be
 ///                  one here. The sources have no labels; here 1-4 are acquire and 5-6 release, in order.
 /// Memory model sequential consistency

@@ -25,8 +25,8 @@
 ///              L3  A job believes an entry of the present epoch, while the lease is valid; it reads the time first,
 ///                  so that it is not the time of a later epoch. So it does not matter that the slots of a dead lessor
 ///                  go to jobs: the entries there are empty.
-///              L4  A lessor that holds slots waits only after it has watched the queue; and it gives back if somebody
-///                  else is the head. It asks for its own slots at the local gate as a job does, in order, so that jobs
+///              L4  A lessor that holds slots waits only after it has watched the queue; and it gives back if another
+///                  is the head. It asks for its own slots at the local gate as a job does, in order, so that jobs
 ///                  cannot keep it out.
 ///              L5  It also watches the size of the gate, and gives back everything if one of its slots is not below
 ///                  it, or if the gate is paused.
@@ -65,7 +65,7 @@ class lessor {
 
   lessor(Host& host, typename Host::gate_id gate, gate_size size) : c(host), request_(host, std::move(gate), size) {}
 
-  /// Until it is asked to end, and nobody is inside.
+  /// Until it is asked to end, and none is inside.
   outcome serve() {
     for (;;) {
       c.live(20, request_.at());
@@ -201,7 +201,7 @@ class lessor {
     return outcome::done;
   }
 
-  /// Its request is gone: the gate was removed, or somebody has cancelled it.
+  /// Its request is gone: the gate was removed, or another has cancelled it.
   outcome find_removal() {
     for (;;) {
       c.live(26, request_.at());
@@ -247,7 +247,7 @@ class leased_passage {
 
   explicit leased_passage(Local& local) : l(local) {}
 
-  /// done: inside, and `out` is what it has. lost: nobody leases slots for this host.
+  /// done: inside, and `out` is what it has. lost: no lessor leases slots for this host.
   outcome enter(lent& out) {
     for (;;) {
       l.live(40);

@@ -11,7 +11,7 @@
 ///              served. A change wakes one waiter. Any number of clients may die or lose their sessions at any step;
 ///              any answer may be lost, and its request may have been carried out, may never be, or may be later.
 ///              Requests of one passage: create, list q, watch the waiter ahead, list s, the grant, the release.
-///              A gate may be removed and made again under the same name at any step: that is another gate, and who is
+///              A gate may be removed and made again under the same name at any step: that is another gate, and one
 ///              inside the former one or waits there does nothing to it.
 /// Variables    GATE      the gate's node: its id, which no other gate of its name has, k, whether it is paused, and
 ///                        the version that each change increases
@@ -29,7 +29,7 @@
 ///                  to be held under the same token after C3.
 ///              C5  A waiter waits only after it has read, with a watch, all that it waits for: the waiter ahead;
 ///                  the head: s and GATE. It waits for more than a while only if it watches its own node, too, which
-///                  somebody may remove. Events are forgotten before those reads, never between them and the wait.
+///                  others may remove. Events are forgotten before those reads, never between them and the wait.
 ///              C6  A grant changes the waiter's data before it deletes the node, in the same transaction. So a watch
 ///                  tells a waiter that was granted, which then was the head, from one that has vanished: behind the
 ///                  first one is the head of q, behind the second perhaps not.
@@ -57,7 +57,7 @@
 ///                         their token (C6).
 ///                         exists: a slot is held; no_node: w is gone; changed: the version is another
 ///   remove_waiter(g, w)   deletes w
-///   holder(g, set)        who holds the first slot of the set: request and token
+///   holder(g, set)        what holds the first slot of the set: request and token
 ///   free(g, set)          one transaction: deletes the slots of the set
 ///   sync()                answered when all that the ensemble has accepted so far can be seen
 /// and besides
@@ -136,7 +136,7 @@ class recipe {
     return outcome::done;
   }
 
-  /// Knows nothing of a request any more: it holds nothing, or somebody else keeps the account.
+  /// Knows nothing of a request any more: it holds nothing, or another keeps the account.
   void restart() { at_ = passage{.size = at_.size}; }
 
   // What acquire() and release() are made of, for a client that does more than wait (cluster_lease.hpp).
@@ -184,7 +184,7 @@ class recipe {
     return watch_ahead();
   }
 
-  /// Somebody may remove its node: it learns of that if this says wait.
+  /// Others may remove its node: it learns of that if this says wait.
   step watch_own() {
     c.live(6, at_);
     const auto own = c.watch_waiter(gate_, at_.me);
@@ -197,7 +197,7 @@ class recipe {
     return {step::wait};
   }
 
-  /// Repeated until it is answered: the node's name is never used again, so a second deletion can hit nobody else.
+  /// Repeated until it is answered: the node's name is never used again, so a second deletion can hit no other.
   outcome leave_queue(outcome why) {
     for (;;) {
       c.live(12, at_, why);
@@ -335,7 +335,7 @@ class recipe {
     }
   }
 
-  /// The own node is gone from q: by the grant whose answer was lost, or by somebody else's hand.
+  /// The own node is gone from q: by the grant whose answer was lost, or by another's hand.
   outcome find_grant() {
     at_.me = at_.ahead = waiter{};
     if (at_.slots.count() == 0) return outcome::removed;

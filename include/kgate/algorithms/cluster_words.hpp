@@ -20,15 +20,15 @@ enum class event : std::uint8_t {
   granted,   ///< the same, and a waiter that is watched was granted its slots
   local,     ///< at the local gate of a lessor
   elapsed,   ///< nothing for a while
-  given_up,  ///< the time is over, or somebody asks to stop
+  given_up,  ///< the time is over, or a stop is requested
   expired    ///< the session
 };
 
 struct gate_size {
   std::int32_t slots = 0;
   std::int32_t version = 0;
-  std::int32_t paused = 0;  ///< 1: nobody is to be let in for a while
-  std::int32_t room = -1;   ///< 1: who was granted a slot last, under this version, found room (C7); -1: no guesses
+  std::int32_t paused = 0;  ///< 1: none is to be let in for a while
+  std::int32_t room = -1;   ///< 1: the one granted a slot last, under this version, found room (C7); -1: no guesses
 
   std::int32_t permits() const { return paused != 0 ? 0 : slots; }
   friend bool operator==(gate_size a, gate_size b) {
@@ -38,9 +38,9 @@ struct gate_size {
 
 enum class outcome : std::uint8_t {
   done,       ///< inside, or out after a release
-  given_up,   ///< out: the time was over, or somebody wants it to stop
+  given_up,   ///< out: the time was over, or a stop was requested
   too_heavy,  ///< out: the weight is above k
-  removed,    ///< out: somebody removed the gate, or the waiter's node
+  removed,    ///< out: another removed the gate, or the waiter's node
   lost        ///< the session has expired, and with it all that it had
 };
 
@@ -79,7 +79,7 @@ struct lease_books {
   bool slot_requested = false;  ///< it waits for a slot of the local gate
   bool closed = false;          ///< the gate between machines is gone
   bool watching = false;        ///< nothing that was read of the ensemble has changed since
-  bool others_wait = false;     ///< somebody else is the head of q, as it was read
+  bool others_wait = false;     ///< another is the head of q, as it was read
   std::uint16_t owed = 0;       ///< how many slots are to be given back
 
   int count(std::uint8_t kind) const {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Lamport's bakery: take a ticket larger than all others, then wait for everybody with a smaller one.
+/// Lamport's bakery: take a ticket larger than all others, then wait for all with a smaller one.
 ///
 /// Source       Danek 2010, figure 1 (Lamport 1974).
 /// Promises     mutual exclusion (k = 1), starvation freedom without crashes, first come, first served, bounded exit (1
 ///              step). On safe registers too: a read that overlaps a write may return anything. O(N) remote references
 ///              a passage on CC, unbounded on DSM: it waits for the variables of others. Primitives: read and write.
-///              Space: 2N registers; tickets grow as long as somebody is outside its remainder.
+///              Space: 2N registers; tickets grow as long as a process is outside its remainder.
 /// Variables    Doorway[p]  home p  p is choosing its ticket         initially false
 ///              Ticket[p]   home p  p's ticket, 0 outside a passage  initially 0
 /// Invariants   a process inside has the least (Ticket, number) of all with a ticket that are not choosing

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The k-bakery: take a ticket, announce it to everybody, wait until fewer than k smaller tickets are left.
+/// The k-bakery: take a ticket, announce it to all, wait until fewer than k smaller tickets are left.
 ///
-/// Source       Danek 2010, figure 2. `kfcfs` is its unshaded part (theorem 8), `fife` all of it (theorem 9): whoever
+/// Source       Danek 2010, figure 2. `kfcfs` is its unshaded part (theorem 8), `fife` all of it (theorem 9): one that
 ///              is about to enter captures those with smaller tickets, and a captured process enters too. `reset` is
 ///              reconstructed: section 7 says that there are algorithms that reset tickets, and leaves them out.
 /// Promises     k-exclusion and starvation freedom with at most k-1 crashes, bounded exit (N-1 steps), k-FCFS; `fife`
@@ -142,7 +142,7 @@ using kfcfs = figure2<M, false>;
 template <class M>
 using fife = figure2<M, true>;
 
-/// danek10-reset: tickets start again from 0 when nobody is outside its remainder.
+/// danek10-reset: tickets start again from 0 when none is outside its remainder.
 template <class M>
 using reset = figure2<M, true, true>;
 

@@ -17,7 +17,7 @@
 ///                  exceeds Ticket[p].
 /// Memory model natively the registers are weak (detail/weak_register.hpp): a write releases and a read acquires, so
 ///              that copies are written and read in their order (W), Ticket is written before the announcements of its
-///              value, and what was done inside happens before the announcements of line 48 and so before what whoever
+///              value, and what was done inside happens before the announcements of line 48 and so before what one that
 ///              reads them does inside. What that leaves open is a read that passes a write before it. Two fences:
 ///              F1  after line 30: p has announced itself before it reads tickets. Partner F2: if p misses the ticket
 ///                  that i has written, i sees p's announcement, and waits for p.

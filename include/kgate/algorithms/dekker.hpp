@@ -3,13 +3,13 @@
 
 /// Dekker's algorithm: the first mutual exclusion of two processes from reads and writes.
 ///
-/// Source       Dijkstra 1968 ("Cooperating sequential processes", section 2.1, who gives it as Dekker's). k = 1 and
+/// Source       Dijkstra 1968 ("Cooperating sequential processes", section 2.1, where it is Dekker's). k = 1 and
 ///              N <= 2 only.
-/// Promises     mutual exclusion, starvation freedom if nobody crashes, exit of two steps. One crash can stop it. At
+/// Promises     mutual exclusion, starvation freedom if none crashes, exit of two steps. One crash can stop it. At
 ///              most 13 remote references a passage on CC, unbounded DSM. Primitives: reads and writes. Space: three
 ///              variables.
 /// Variables    flag[p]  boolean  p wants to enter, and has not given way   initially false
-///              turn     0..1     who need not give way                     initially arbitrary; here process 0
+///              turn     0..1     which need not give way                   initially arbitrary; here process 0
 /// Invariants   a process inside has its flag up; a flag is lowered in the entry only by the process whose turn it is
 ///              not
 /// Deviations   none. The source has no labels; here 1-6 are the entry and 7-8 the exit, in order.

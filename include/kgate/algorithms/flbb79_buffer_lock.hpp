@@ -8,10 +8,10 @@
 ///              1978 and Cremers & Hibbard 1979, whose texts are not at hand; what is known of them is the buffer that
 ///              empties into a main area, a count in the same variable as a few messages, and their sizes: N + 3 values
 ///              for bounded waiting, floor(N/2) + 9 without lockout, N + 7 for FIFO. This is the first of the three.
-/// Promises     mutual exclusion; without crashes starvation freedom and 1-bounded waiting: nobody gets inside
+/// Promises     mutual exclusion; without crashes starvation freedom and 1-bounded waiting: none gets inside
 ///              twice while another waits; the first to enter is back in its remainder first (order preserving). k = 1.
 ///              Remote references unbounded on CC and DSM. Primitives: read-modify-write of one variable.
-/// Variables    V   0..N-2   busy, and so many arrived that nobody has taken note of
+/// Variables    V   0..N-2   busy, and so many arrived that none has taken note of
 ///                  N-1      free; or N-1 arrived, when none is left that could take it for free
 ///                  P        go on: from the buffer to the porch, from the porch to main; answered by a count
 ///                  C        to one of main: come in; answered by X when it leaves
@@ -22,7 +22,7 @@
 ///                  buffer had taken it and it had arrived then. So a count says that P was taken.
 ///              L2  while P is in V, its sender has taken note of all that are in the buffer and on the porch; it sends
 ///                  P twice for each, and when it has, all are in main
-///              L3  nobody is on the porch when X is sent, but the one that is to lead; main is empty then
+///              L3  none is on the porch when X is sent, but the one that is to lead; main is empty then
 ///              L4  the leader enters when main is empty, and while it is inside there is no message
 /// Deviations   none: there is no text. Labels: T arrive, B buffer, Q porch, R put a message back, W main, L leader, E
 ///              exit.

@@ -24,7 +24,7 @@
 /// Invariants   F1  the queue, exposed then hidden then tickets not yet copied, is in the order of arrival
 ///              F2  a colour with a map has at most max(1, k-1) processes, with different short names
 ///              F3  enabled <= l, and a process inside has one of the first `enabled` positions
-///              F4  within one issue colour nobody draws twice: before it returns, its colour was mapped or called, and
+///              F4  within one issue colour none draws twice: before it returns, its colour was mapped or called, and
 ///                  then the issue colour changed
 /// Deviations   a completed sketch; docs/decisions/0010-short-name-queue.md
 /// Memory model one variable: coherence is enough
@@ -271,7 +271,7 @@ inline fifo_system::shifting fifo_system::shifts(const Value& v, const Superviso
   return s;
 }
 
-/// Three colours that nobody holds: for the head, for the others and for arrivals.
+/// Three colours that none holds: for the head, for the others and for arrivals.
 inline std::array<std::uint8_t, 3> fifo_system::unused_colours(const Value& v, const Supervisor& x) const {
   std::array<std::uint8_t, 3> found{};
   std::size_t count = 0;
@@ -456,7 +456,7 @@ inline void fifo_system::reply(Value& v, const Supervisor& x) const {
   }
 }
 
-/// Takes the first that has left out of the exposed part; a colour that nobody holds loses its map.
+/// Takes the first that has left out of the exposed part; a colour that none holds loses its map.
 inline void fifo_system::drop_left(Value& v, const Supervisor& x) const {
   const auto end = v.exposed.begin() + v.length;
   const auto gone =

@@ -40,7 +40,7 @@ struct colour_state {
   friend constexpr bool operator==(const colour_state&, const colour_state&) = default;
 };
 
-/// What a line of conversation shows, and who may change it: idle, want, down0/1 and cancel are the process's to
+/// What a line of conversation shows, and which may change it: idle, want, down0/1 and cancel are the process's to
 /// answer, call any called process's, the rest the supervisor's.
 enum class line : std::uint8_t { idle, call, up0, up1, want, down0, down1, got, done, cancel };
 

@@ -10,7 +10,7 @@
 ///              unbounded on CC and DSM. Primitives: read-modify-write of one variable.
 /// Variables    V = (next, granted)  numbers modulo N   initially (0, 0)
 /// Invariants   no two processes hold the same number: at most N do, and they are consecutive
-///              next = granted: nobody holds a number, or all do and nobody is left to take one
+///              next = granted: none holds a number, or all do and none is left to take one
 /// Deviations   no text is printed. Labels: T take a number, W wait, E exit.
 /// Memory model one variable: coherence is enough
 /// Evidence     tests/algorithms/flbb79/theorem41_test (FIFO, values; with a number fewer it fails),

@@ -19,13 +19,13 @@
 ///              xs             its state, if that is SHAREd; the state before, if it has just been DISTributed
 ///              loccur         where its state is: SHARE or DIST;  locprev  where it was before   initially SHARE
 /// Invariants   E1  status[t] is FREE iff no process holds slot t
-///              E2  loccur = DIST: stateholders helpers have status CURRENT and hold the supervisor's state; who has
+///              E2  loccur = DIST: stateholders helpers have status CURRENT and hold the supervisor's state; one with
 ///                  status PREVIOUS holds the state before, and step leads from it to the current one
 ///              E3  in a stage (from one supervisor step to the next) a slot that sends is not given up
 /// Deviations   D1  `step := transno(v,xx)` comes before `v := newval(v,xx)`: printed the other way round, it would
 ///                  describe the step from the new value (`printed_order`, docs/errata.md).
 ///              D2  `s := t` when a slot is taken, lost in the print; "t in steps" is "t in slots".
-///              D3  what nobody will read is cleared (xs while it is distributed, step while it is shared, the buffers
+///              D3  what will not be read is cleared (xs while it is distributed, step while it is shared, the buffers
 ///                  of a process that neither sends nor receives), so that equal situations are equal values.
 ///              D4  the state is sent with a fixed number of bits; a message may have more than the paper's one
 ///                  (`message_bits`), so that small systems have few enough states to be explored.

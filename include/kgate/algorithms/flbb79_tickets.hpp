@@ -17,7 +17,7 @@
 ///              T3  no two processes hold the same ticket
 /// Deviations   D1  newcolor, "leads" and "invalid", which the paper says in words, as spelled out in ticket_rules.
 ///              D2  Quant[0] is not stored: T1 gives it.
-///              D3  for k >= N nobody waits (the paper's trivial algorithm).
+///              D3  for k >= N none waits (the paper's trivial algorithm).
 /// Memory model one variable: coherence is enough
 /// Evidence     tests/algorithms/flbb79 (colours and order; l-queuelike, k-exclusion; wrong colour, wrong "leads"),
 ///              tests/algorithms/native (stress)

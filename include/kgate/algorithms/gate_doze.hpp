@@ -19,12 +19,12 @@
 ///                  the number of one that has ended heals it, and grants nothing.
 ///              D4  A search for dead holders grants first what is due, for a head that is dead does not, and goes on
 ///                  until none is inside: a member granted after a dead holder may be dead, too, since
-///                  nobody asks whether one that dozes is alive. Others that doze rely on it: they do not look.
+///                  none asks whether one that dozes is alive. Others that doze rely on it: they do not look.
 /// Deviations   none
 /// Memory model sequential consistency for ends, beside that of gate_protocol.hpp: its writer
 ///              reads W afterwards, and its reader has changed the queue before
-/// Evidence     tests/gate/lab/doze_test.cpp (without time-outs: who is to be woken is; with time-outs at every step
-///              and deaths: nothing is lost; mutants)
+/// Evidence     tests/gate/lab/doze_test.cpp (without time-outs: one that is to be woken is; with time-outs at every
+///              step and deaths: nothing is lost; mutants)
 ///
 /// Protocol is that of gate_protocol.hpp. Cells is what it runs on, and in addition
 ///   doze_off(i) get_up(i)   i's bell is set to asleep; to 0
@@ -99,7 +99,7 @@ class dozing {
     return waits(i);
   }
 
-  /// Spins for a grant, or for a free permit where nobody grants it.
+  /// Spins for a grant, or for a free permit where none grants it.
   void spin_at_head(unsigned i) {
     for (int spin = 1; spin <= Cells::spins_most && waits(i); ++spin) {
       c.live(36, spin);
@@ -148,7 +148,7 @@ class dozing {
     return w.free() > 0 && !w.closed() && c.state_of(i).weight() <= w.free();
   }
 
-  /// Whether somebody is inside, and none of them will leave: then none wakes the next waiter.
+  /// Whether any is inside, and none of them will leave: then none wakes the next waiter.
   bool all_end() {
     return c.call([&] {
       bool any = false;

@@ -5,7 +5,7 @@
 ///
 /// Source       ours; the members of a gate object and its thread (src/gate/doze_clock.hpp)
 /// Promises     one dozing without a timer is woken by its clock after a while, though the clock ends, when it finds
-///              nobody dozing or is asked to end
+///              none dozing or is asked to end
 /// Variables    runs       there is a clock. It is begun only while there is none; only the clock clears it
 ///              bell[i]    asleep while i dozes (gate_doze.hpp, D1); over: for long enough. Only i clears it
 /// Invariant    C1  i dozes without a timer => runs, or the clock has yet to look at bell[i] before it ends: i sets
@@ -34,7 +34,7 @@ class doze_clock_protocol {
   /// A member has dozed for long enough.
   void end_doze(unsigned i) { c.set_over(i); }  // C2
 
-  /// The clock has found nobody dozing for a while: whether it ends.
+  /// The clock has found none dozing for a while: whether it ends.
   bool end_clock() {
     c.set_runs(false);  // C1
     for (unsigned i = c.first(); i != no_member; i = c.next(i)) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-/// The protocol of gates shared by processes: FIFO k-exclusion that survives the death of anybody at any instruction.
+/// The protocol of gates shared by processes: FIFO k-exclusion that survives the death of any at any instruction.
 ///
 /// Source       ours; helping as in Herlihy's universal construction, records of intent as in recoverable mutual
 ///              exclusion.
 /// Promises     k-exclusion; FIFO, or (b > 0) at most b newcomers pass the queue between two grants from it;
 ///              any number of members may be killed, one after the other, at any instruction; no permit, no position
 ///              and no wake-up is lost; a waiter that has come to the head and asks for more than k is refused, and so
-///              blocks nobody; a stopped member is waited for only in its queue position, in its permits and in a
+///              blocks none; a stopped member is waited for only in its queue position, in its permits and in a
 ///              wake-up that it is about to give, never inside an operation (lock-free). Uncontended: one
 ///              compare-and-swap to enter, one to leave. Queueing, granting and giving up take a constant number of
-///              steps, however many wait. Nobody polls: a waiter sleeps until it is woken or one that it watches dies.
-/// Variables    W          gate_word.hpp: free permits, whether somebody waits, the last operation and its subject
+///              steps, however many wait. None polls: a waiter sleeps until it is woken or one that it watches dies.
+/// Variables    W          gate_word.hpp: free permits, whether one waits, the last operation and its subject
 ///              state[i]   where member i is; initially out
 ///              Q          the first and the last of the queue
 ///              L[i]       i's neighbours in the queue while it is there
@@ -24,7 +24,7 @@
 ///              woken      the seq of the last operation for which the wake-up has been given: others need not
 ///              alive(i)   a lock that i holds and the kernel releases when i dies; once it is false for a passage it
 ///                         stays false for that passage
-/// Invariants   G1  Every change of the abstract state (who is inside, who waits in what order, k) is one change of W.
+/// Invariants   G1  Every change of the abstract state (those inside, the queue in its order, k) is one change of W.
 ///              G2  When W changes, the effects of the operation in it have been applied: gate_word.hpp: effect to its
 ///                  subject's state, relink() to the queue. So both lag W by at most that one operation, which W itself
 ///                  names.
@@ -34,7 +34,7 @@
 ///              G5  state[i] changes only by effects of operations on i, except that i itself, while out and after the
 ///                  effect of its last operation has been applied, announces the weight or size it is going to ask for.
 ///              G6  slot[j] is taken only as long as its owner is inside in the passage it names: leaving frees it, in
-///                  the same step. So a free one exists whenever somebody inside looks for one.
+///                  the same step. So a free one exists whenever one inside looks for one.
 ///              G7  While W is a resize, what its subject announced is the new size until K names that resize, and
 ///                  nothing afterwards: W may name the resize long after its effect, and by then the subject may have
 ///                  announced something else (G5). So K is changed once for each resize, by comparing its seq, never
@@ -47,27 +47,27 @@
 ///              G10 While i sleeps in wait(), each of those it depends on is watched by i, or will ring i's bell and is
 ///                  itself watched by i until then. It depends on the one before it or, as the head, on those inside
 ///                  and those that act. The one before i rings it when it leaves the queue: a granted, refused or
-///                  dismissed one once it has learnt of it, one that gives up before it grants anything. Nobody gets
+///                  dismissed one once it has learnt of it, one that gives up before it grants anything. None gets
 ///                  inside past a
 ///                  head that sleeps in wait(): it has closed the gate (b > 0).
 ///              G12 state[i] is calls from when i calls until W has let it in or queued it. Of the callers that called
-///                  before C was last read as not pending nobody calls any more. So short paths and attempts, which
-///                  look at C first, pass a caller at most once each, in flight; and who calls when T calls are
+///                  before C was last read as not pending none calls any more. So short paths and attempts, which
+///                  look at C first, pass a caller at most once each, in flight; one that calls when T calls are
 ///                  pending queues all callers before it does anything else, so at most T later callers pass one.
 /// Why a member may die at each instruction
 ///              A member writes four things: its own weight while it is out (it means nothing until W says it has
 ///              queued or entered), W by compare-and-swap (whole or not at all, G1), effects of the operation that W
-///              shows (idempotent, and anybody who wants to change W applies them first, G2), and bells. So at every
+///              shows (idempotent, and any that is to change W applies them first, G2), and bells. So at every
 ///              instruction the abstract state is that of W with its one effect applied, and a dead member is out,
 ///              queued or inside in it, exactly. heal() then leaves or abandons for it, by the same kind of
-///              compare-and-swap. What a death can interrupt besides is a grant or a wake-up that was due. Whoever
+///              compare-and-swap. What a death can interrupt besides is a grant or a wake-up that was due. One that
 ///              applies a grant that W names wakes its subject, even if the effect was there already, so a wake-up is
 ///              due only as long as W names the grant; and the one that died was inside, acted, or was before the
 ///              sleeper in the queue, so the sleeper watches it (G10) and grants for itself. One that frees permits in
 ///              no such position (resize) announces that it acts, and alerts the head, before it changes W.
 /// Why a healer cannot be wrong
 ///              It reads W, finds i inside or queued, finds alive(i) false, and changes W from the value read. If that
-///              succeeds nothing changed in between, so i is still in the passage it was found dead in: whoever takes
+///              succeeds nothing changed in between, so i is still in the passage it was found dead in: one that takes
 ///              over i's number must first heal i, which changes W. A successor process that takes over i's lock (the
 ///              command of a wrapper) changes W too (touch), so either it is seen alive or it learns that it came too
 ///              late.
@@ -86,7 +86,7 @@
 ///   cas_queue(link, link) link_of(i) cas_link(i, link, link) size() cas_size(limit, limit) slot(j)
 ///   cas_slot(j, owner, owner) passed() cas_passed(overtaken, overtaken) calls() cas_calls(count, count)
 ///   add_call()      adds one to both numbers of C, and says what they are then
-///   calls_most()    T; 0 if calls are not counted (and anybody may pass a caller): for explorations of something else
+///   calls_most()    T; 0 if calls are not counted (and any may pass a caller): for explorations of something else
 ///   overtakings()   b
 ///   members()       all member numbers in use are below this; it only grows
 ///   alive(i)        the kernel's word on it
@@ -101,7 +101,7 @@
 ///   healed(i)       i's passage was completed for it
 ///   watch(set, j)   adds the process that is member j now
 ///   retries         no step: again() says that a loop goes round, because W or the queue changed meanwhile. After more
-///                   rounds than all members together could cause it throws: somebody scribbles on the file
+///                   rounds than all members together could cause it throws: a process scribbles on the file
 ///   live(n, a, b), call(f)   no steps: what still matters of the caller's variables at the point n, and a call of
 ///                   which only the result does (rule 5 of detail/machine.hpp); the mapped file's do nothing
 
@@ -128,8 +128,8 @@ class protocol {
     return c.call([&] { return count_call(i); });
   }
 
-  /// Member i, whose state is `mine` when it is out and which has called, enters or is queued, by itself or by somebody
-  /// else. If it entered by itself, `became` is what it made of W.
+  /// Member i, whose state is `mine` when it is out and which has called, enters or is queued, by itself or by another.
+  /// If it entered by itself, `became` is what it made of W.
   [[gnu::hot]] outcome request(unsigned i, state mine, std::uint32_t number, word& became) {
     for (typename Cells::retries tries;; tries.again()) {
       c.live(1, mine.bits, number);
@@ -175,7 +175,7 @@ class protocol {
   }
 
   /// Member i, whose state is `mine` and in, leaves and so gives back its slots; `became` is what it made of W. If
-  /// somebody waits, hand_over() is next.
+  /// one waits, hand_over() is next.
   [[gnu::hot]] void leave(unsigned i, state mine, word& became) {
     for (typename Cells::retries tries;; tries.again()) {
       c.live(2, mine.bits);
@@ -245,7 +245,7 @@ class protocol {
     }
   }
 
-  /// After a leave that made W `left` and saw somebody wait: grants the head, or (b > 0), as long as not too many have
+  /// After a leave that made W `left` and saw one wait: grants the head, or (b > 0), as long as not too many have
   /// passed it, makes the permit bargeable and wakes the head.
   [[gnu::hot]] void hand_over(word left) {
     if (left.closed() || !may_pass(left)) return advance();
@@ -304,7 +304,7 @@ class protocol {
   }
 
   /// Member i, whose state is `mine` and out, sets K to mine.weight(): the size, and whether the gate is paused; and
-  /// grants what that makes room for. It is then in the next passage. Those inside stay; nobody enters until there
+  /// grants what that makes room for. It is then in the next passage. Those inside stay; no other enters until there
   /// is room under the new size.
   outcome resize(unsigned i, state mine) {
     c.set_state(i, mine.at(kind::acts));  // G5
@@ -314,7 +314,7 @@ class protocol {
     return result;
   }
 
-  /// Ends the gate: no operation succeeds any more. Refused while somebody is inside or waits, unless forced.
+  /// Ends the gate: no operation succeeds any more. Refused while one is inside or waits, unless forced.
   bool retire(bool forced) {
     for (typename Cells::retries tries;; tries.again()) {
       c.live(8, forced);
@@ -417,7 +417,7 @@ class protocol {
     if (w.operation() == op::grant || w.operation() == op::abandon) wake(i, w);  // the one that applied it may be dead
   }
 
-  /// Wakes the subject of operation `w`, unless somebody has done so, and lived long enough to say it.
+  /// Wakes the subject of operation `w`, unless one has done so, and lived long enough to say it.
   [[gnu::hot]] void wake(unsigned i, word w) {
     if (!c.is_asleep(i) || c.woken() == w.seq()) return;
     c.live(18, i, w.bits);
@@ -443,7 +443,7 @@ class protocol {
     return true;
   }
 
-  /// After so many it is a file that somebody scribbles on; what is not done then is left to the next caller.
+  /// After so many it is a file that a process scribbles on; what is not done then is left to the next caller.
   static constexpr int tries_most = 1000;
 
   /// Counts a call, and queues all other callers if too many may have passed one of them (G12).
@@ -531,7 +531,7 @@ class protocol {
       // Once more: the operation that made i the head may have been the last one, and its subject is inside only now.
       const word w = load_and_help();
       if (c.state_of(i).where() != kind::waits) continue;
-      if (c.overtakings() > 0 && !w.closed()) {  // G10: from here on nobody gets inside unseen
+      if (c.overtakings() > 0 && !w.closed()) {  // G10: from here on none gets inside unseen
         c.cas_word(w, w.next(op::none, i, w.free(), w.waiting(), true));
         continue;
       }
@@ -581,7 +581,7 @@ class protocol {
       if (theirs.where() == kind::out || c.alive(i)) return false;
       if (theirs.where() > kind::calls) return false;  // no participant wrote that
       if (theirs.where() == kind::calls) {
-        if (i >= c.members()) return false;  // nobody has that number yet: no participant wrote that
+        if (i >= c.members()) return false;  // none has that number yet: no participant wrote that
         queue_up(w, i);
         continue;
       }
@@ -605,7 +605,7 @@ class protocol {
     return true;
   }
 
-  /// Whether a newcomer may enter though somebody waits: as long as not too many have, and only where the head could
+  /// Whether a newcomer may enter though one waits: as long as not too many have, and only where the head could
   /// enter as well. Right if W does not change meanwhile.
   [[gnu::hot]] bool may_pass(word w) {
     if (c.overtakings() == 0 || c.passed().count() >= c.overtakings()) return false;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Entering and leaving a gate by one compare-and-swap, when nobody waits: the short paths of gate_protocol.hpp.
+/// Entering and leaving a gate by one compare-and-swap, when none waits: the short paths of gate_protocol.hpp.
 ///
 /// Source       this project; what members of kgate::gate run first (gate.hpp)
 /// Variables    those of gate_protocol.hpp, and of each member a guess: what it last made of W, or 0
 /// Why it works The paths begin on the guess that W is still as this member left it. Then the operation in W is this
 ///              member's own and its effect has been applied, so there is nothing to help (G2), and the guess cannot
-///              be out of date unnoticed, for nobody else makes this member the subject of an operation while it is
+///              be out of date unnoticed, for no other makes this member the subject of an operation while it is
 ///              out or inside and alive. A wrong guess shows W as it is: if what that names has been applied, and
-///              nobody waits, W is changed from there; else the long way (protocol::request, protocol::leave) is next.
+///              none waits, W is changed from there; else the long way (protocol::request, protocol::leave) is next.
 /// Invariant    G11  a guess other than 0 is a word that this member made by entering or leaving with weight 1, with
-///                   nobody waiting, and, if by leaving, with a permit free
+///                   none waiting, and, if by leaving, with a permit free
 /// Memory model as of gate_protocol.hpp: sequential consistency for W and the reads of state; a member's own effect is
 ///              a release store, whose partner is the acquire side of the helpers' reads
 /// Evidence     tests/gate/lab (explored with the long ways, with deaths; mutants)
@@ -19,10 +19,10 @@
 /// Cells is a value, or a reference to one: word() state_of(i) set_state(i, state) calls() live(n, a, b) as of the
 /// protocol's,
 ///   update_word(word& expected, word desired)  compare-and-swap; if it fails, `expected` is what W was
-///   back_off(tries)   no step: W changes at this moment; where nobody need wait, members are faster one after the
+///   back_off(tries)   no step: W changes at this moment; where none need wait, members are faster one after the
 ///                     other, for a while each, than in turns
 ///   tries_max         how often W is tried before the long way
-///   looks_at_calls(out)   no step: whether this passage looks at C first (G12); all do where nobody may pass, else the
+///   looks_at_calls(out)   no step: whether this passage looks at C first (G12); all do where none may pass, else the
 ///                     members have so many passages between them that do not
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class short_path {
  public:
   explicit short_path(Cells cells) : c(cells) {}
 
-  /// Member i, whose state is `out` with weight 1, enters if nobody waits, or may be about to (G12), and a permit is
+  /// Member i, whose state is `out` with weight 1, enters if none waits, or may be about to (G12), and a permit is
   /// free. False: nothing was done.
   bool enter(const unsigned& i, state out, std::uint64_t& guess) {
     word seen{guess};
@@ -53,7 +53,7 @@ class short_path {
     return true;
   }
 
-  /// Member i, whose state is `out` when it is out, with weight 1, leaves if nobody waits. False: nothing was done.
+  /// Member i, whose state is `out` when it is out, with weight 1, leaves if none waits. False: nothing was done.
   bool leave(const unsigned& i, state out, std::uint64_t& guess) {
     word seen{guess};
     if (!seen.is_guess_of_entering()) return false;

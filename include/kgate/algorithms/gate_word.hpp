@@ -15,19 +15,19 @@ inline constexpr unsigned no_member = 0x7FFF;
 /// What the last change of the word did, and so what has to be true of its subject's state before the next one.
 enum class op : unsigned char { none, enter, enqueue, grant, leave, abandon, resize, retired };
 
-/// The gate's word W: everything that decides who may enter, and the last operation with its subject.
+/// The gate's word W: everything that decides which may enter, and the last operation with its subject.
 ///
 ///   bits  0..2   op        the last operation
-///   bit   3      waiting   somebody is queued
-///   bit   4      closed    nobody may pass the queue until its head has changed
+///   bit   3      waiting   a member is queued
+///   bit   4      closed    none may pass the queue until its head has changed
 ///   bits  5..18  subject   the member the last operation was about
-///   bits 19..31  free      permits nobody has, plus 4096 (a gate that shrank under its holders has fewer than none)
+///   bits 19..31  free      permits none has, plus 4096 (a gate that shrank under its holders has fewer than none)
 ///   bits 32..63  seq       counts operations; wraps
 ///
 /// seq tells two equal situations apart, unless exactly a multiple of 2^32 operations lie between them (minutes of
 /// nothing else). Then a participant that was stopped meanwhile, between reading W and its compare-and-swap, takes a W
-/// that is equal in all bits for the one it read; and, with nobody stopped, an operation finds its own seq in a
-/// variable that was last written so long ago (K, a member's neighbours, what passed, who was woken), and takes its
+/// that is equal in all bits for the one it read; and, with none stopped, an operation finds its own seq in a
+/// variable that was last written so long ago (K, a member's neighbours, what passed, which was woken), and takes its
 /// effect there for applied.
 struct word {
   std::uint64_t bits = 0;
@@ -51,7 +51,7 @@ struct word {
     return {((bits & ~(seq_one - 1)) + seq_one) | packed};
   }
   /// The same as next() for a subject that takes turns: it left with one permit and enters with one, or the reverse,
-  /// and nobody waits.
+  /// and none waits.
   constexpr word entered_after_leaving() const {
     return {bits + seq_one - free_one + code(op::enter) - code(op::leave)};
   }
@@ -67,7 +67,7 @@ struct word {
 static_assert((word::code(op::enter) & word::code(op::leave)) == 0);
 
 /// Where a member is; `acts`: outside, and about to change the gate in a way after which permits may be due (resize);
-/// `calls`: outside, and about to enter or to queue up, which anybody may do for it.
+/// `calls`: outside, and about to enter or to queue up, which any other may do for it.
 enum class kind : unsigned char { out, waits, in, acts, calls };
 
 /// A member's state: where it is, with how many permits, and in which passage.
@@ -130,7 +130,7 @@ struct limit {
   }
   constexpr int slots() const { return static_cast<int>(bits & slots_max); }
   constexpr bool paused() const { return (bits & paused_flag) != 0; }
-  /// How many permits there are to be had: none at a paused gate, so that nobody new enters.
+  /// How many permits there are to be had: none at a paused gate, so that no newcomer enters.
   constexpr int permits() const { return paused() ? 0 : slots(); }
   constexpr std::uint32_t seq() const { return static_cast<std::uint32_t>(bits >> 16); }
   constexpr bool valid() const { return slots() >= 1 && (bits & 0xE000) == 0; }
@@ -139,7 +139,7 @@ struct limit {
   friend constexpr bool operator==(limit, limit) = default;
 };
 
-/// How many newcomers have entered past the queue since somebody was last let in from it, and the seq of the operation
+/// How many newcomers have entered past the queue since one was last let in from it, and the seq of the operation
 /// that this count includes last.
 struct overtaken {
   std::uint64_t bits = 0;
@@ -192,7 +192,7 @@ struct link {
   friend constexpr bool operator==(link, link) = default;
 };
 
-/// How an operation of a member ended; damaged: it did not, since somebody scribbles on the file.
+/// How an operation of a member ended; damaged: it did not, since a process scribbles on the file.
 enum class outcome : unsigned char { entered, queued, refused, retired, damaged };
 
 /// How the sleep of a head ended that lasts until one inside ends (gate_doze.hpp).

@@ -10,7 +10,7 @@
 ///              references of a wait are unbounded here, where the kernel is one variable for all.
 ///              Primitives: compare-and-swap. Space: 2N + k + 5 words.
 /// Variables    as in gate_protocol.hpp; kernel: which process has the lock behind each member's number (initially i
-///              has i's), the members' bells, and who sleeps
+///              has i's), the members' bells, and which sleep
 /// Invariants   G1-G10 and G12 of gate_protocol.hpp
 /// Deviations   none. Numbers of operations and passages grow: exploring needs a limit on passages. The bells are in
 ///              one
@@ -77,7 +77,7 @@ struct process_mask {
   constexpr void add(unsigned process) { bits |= 1U << process; }
 };
 
-/// What the kernel knows, and the members' bells: who holds the lock behind each number (four bits each, 15 if nobody
+/// What the kernel knows, and the members' bells: which holds the lock behind each number (four bits each, 15 if none
 /// does), each bell (four bits), which processes are dead, and which members are going to end inside (gate_doze.hpp).
 struct kernel_part {
   std::uint64_t bits = 0;
@@ -125,7 +125,7 @@ inline std::string to_string(kernel_part k) {
   return text;
 }
 
-/// Where a gate begins: with nobody, or as the first members leave it that entered or were queued one after the other.
+/// Where a gate begins: with none, or as the first members leave it that entered or were queued one after the other.
 /// Member 0 is inside with all permits, the others wait for `weights` of them.
 struct arrival {
   std::array<int, kernel_part::members_max> weights{};

@@ -5,7 +5,7 @@
 /// atomic.
 ///
 /// Source       Lamport 1974 ("A new solution of Dijkstra's concurrent programming problem"). k = 1 only.
-/// Promises     mutual exclusion, starvation freedom if nobody crashes, first come first served, exit of one write. One
+/// Promises     mutual exclusion, starvation freedom if none crashes, first come first served, exit of one write. One
 ///              crash can stop it. Theta(N) remote references a passage on CC, unbounded DSM. Primitives: reads and
 ///              writes, neither of them atomic. Space: 2N variables, of which N grow without bound.
 /// Variables    choosing[p]  boolean      p is taking its number; local to p        initially false

@@ -6,14 +6,14 @@
 ///
 /// Source       Mellor-Crummey & Scott 1991, the list-based queuing lock with compare_and_swap. The peer of Anderson &
 ///              Moir's experiments; k = 1 only.
-/// Promises     mutual exclusion, starvation freedom if nobody crashes, first come first served by the order of
+/// Promises     mutual exclusion, starvation freedom if none crashes, first come first served by the order of
 ///              statement 2. The exit may wait (8). 4 remote references a passage on DSM, 10 on CC. Primitives:
 ///              exchange, compare-and-swap. Space: 2N+1 variables.
-/// Variables    tail       0..N-1 or nobody  the last in the queue                      initially nobody
-///              next[p]    0..N-1 or nobody  who comes after p; local to p              initially nobody
+/// Variables    tail       0..N-1, `nobody`  the last in the queue                      initially `nobody`
+///              next[p]    0..N-1, `nobody`  which comes after p; local to p            initially `nobody`
 ///              locked[p]  boolean           p must wait; local to p                    initially false
-/// Invariants   tail is nobody iff nobody is between 2 and the end of the exit; next[p] is nobody or the process whose
-///              exchange (2) returned p
+/// Invariants   tail is `nobody` iff none is between 2 and the end of the exit; next[p] is `nobody` or the process
+///              whose exchange (2) returned p
 /// Deviations   none. The source has no labels; here 1-5 are acquire_lock and 6-9 release_lock, in order.
 /// Memory model sequential consistency
 /// Evidence     tests/algorithms/am97 (all properties but bounded exit), tests/lab/rmr_test, tests/algorithms/native

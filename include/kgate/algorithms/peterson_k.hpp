@@ -6,11 +6,11 @@
 ///
 /// Source       Peterson 1981 ("Myths about the mutual exclusion problem"); the k-exclusion form is an exercise in
 ///              Lynch 1996, and both are in table 1 of Anderson & Moir 1997. Baseline.
-/// Promises     k-exclusion, starvation freedom if nobody crashes, exit of one step. One crash can stop it, for any k.
+/// Promises     k-exclusion, starvation freedom if none crashes, exit of one step. One crash can stop it, for any k.
 ///              Remote references Theta(N^3 - N k^2) CC, unbounded DSM. Primitives: reads and writes. Space: 2N-k
 ///              variables.
 /// Variables    Q[p]     0..N-k  the level p is at; local to p   initially 0
-///              TURN[j]  0..N-1  who came last to level j        initially arbitrary; here process 0
+///              TURN[j]  0..N-1  which came last to level j      initially arbitrary; here process 0
 /// Invariants   at most N-j processes are past level j
 /// Deviations   none. The sources have no labels; here 1 and 2 announce, 3 and 4 are the two halves of the wait, 5 the
 ///              exit.

@@ -4,7 +4,7 @@
 /// The ticket lock: mutual exclusion in the order of tickets drawn by fetch-and-add.
 ///
 /// Source       Mellor-Crummey & Scott 1991, section 2.2, after Reed & Kanodia 1979. k = 1 only.
-/// Promises     mutual exclusion, starvation freedom if nobody crashes, first come first served by the order of
+/// Promises     mutual exclusion, starvation freedom if none crashes, first come first served by the order of
 ///              statement 1, exit of two steps. One crash can stop it. N+2 remote references a passage on CC, unbounded
 ///              DSM. Primitives: fetch-and-add. Space: two variables, which grow without bound.
 /// Variables    next_ticket  0, 1, 2 ...  the ticket that is drawn next      initially 0

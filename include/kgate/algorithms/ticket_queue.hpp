@@ -7,7 +7,7 @@
 /// Source       this project. The passive admission is that of Fischer, Lynch, Burns & Borodin 1979 (C6).
 /// Promises     k-exclusion, starvation freedom with at most k-1 crashes at any step, bounded exit, FIFO enabling.
 ///              Waiting can be given up. A process may take several permits at once: it queues for all of them and
-///              nobody passes it (head-of-line). 2 remote references a passage alone on CC. Primitives: fetch-and-add,
+///              none passes it (head-of-line). 2 remote references a passage alone on CC. Primitives: fetch-and-add,
 ///              compare-and-swap. On a machine with a waiting room (detail/waiting/bucket.hpp) waiters sleep there; a
 ///              process that crashes while it holds a bucket's lock stops those that wait: threads do not die without
 ///              their process.
@@ -24,9 +24,9 @@
 ///              T5  a waiter may be suspended: no process waits, and what takes it out of the queue resumes it, once.
 ///                  It is suspended only if nothing ends its wait when it is inserted, asked under the lock; what ends
 ///                  it later takes the lock afterwards and finds it in the queue (withdraw), or finds it gone
-///              T6  where W has names (ticket_word.hpp), a name is free in W unless somebody inside has it. Those
+///              T6  where W has names (ticket_word.hpp), a name is free in W unless one inside has it. Those
 ///                  inside are no more than there are names, so one inside without a name finds one
-/// Doorway      up to the ticket. A process that finds no permit free and nobody queued hands the ticket back and spins
+/// Doorway      up to the ticket. A process that finds no permit free and none queued hands the ticket back and spins
 ///              a bounded while before it draws for good: meanwhile it is not queued, and newcomers may take what
 ///              gets free
 /// Deviations   none. Limits: tickets wrap. Fewer than half of all tickets may be queued at a time.
@@ -52,7 +52,7 @@ namespace kgate {
 enum class waiter_state : unsigned char {
   waiting,         ///< sleeps, or is about to
   woken_to_barge,  ///< the same, and a bargeable permit was announced to it
-  handoff_only,    ///< the next permit is for it: nobody may barge past it
+  handoff_only,    ///< the next permit is for it: none may barge past it
 };
 
 /// A waiter as its queue describes it: stands for the tickets [first, last], of which the last `weight` are its own.
@@ -207,7 +207,7 @@ class ticket_queue {
     return false;
   }
   /// Ends the wait of a waiter that may be suspended. True: it was, its tickets are given up, and the caller resumes
-  /// it. False: it is not suspended, or somebody else took it out of the queue and resumes it.
+  /// it. False: it is not suspended, or another took it out of the queue and resumes it.
   template <class Waiter>
   bool withdraw(Process& p, Waiter& me) {
     return give_up_at_last(p, M::bucket_of(p, *this), me, true);
@@ -239,7 +239,7 @@ class ticket_queue {
   /// now.
   bool release(Caller p, word n, word one_out) {
     const word old = put_back(p["8"], n);
-    // The usual case: these were all that were out, and nobody is queued.
+    // The usual case: these were all that were out, and none is queued.
     if (!L::had_out(old, one_out, n)) [[unlikely]]
       return finish_release(p, old, n, one_out);
     return true;
@@ -280,7 +280,7 @@ class ticket_queue {
       detail::bucket_protocol<M>::visit(p, M::bucket_of(p, *this), self(), n, taken);
   }
   /// Takes n permits out of use, free ones first. Those inside and those admitted already stay; until as many have
-  /// left, nobody else is admitted (T2). No registered waiter is admitted when E goes back.
+  /// left, no other is admitted (T2). No registered waiter is admitted when E goes back.
   /// W as it was.
   word remove_permits(Process& p, word n) {
     if constexpr (!detail::RoomMachine<M>) {
@@ -314,7 +314,7 @@ class ticket_queue {
   word read(Process& p) { return W.read(p["W"]); }
 
   /// What the room calls under the lock of this object's bucket: takes out of the queue all admitted, and hands back
-  /// tickets given up whose turn has come (T4). Doing it twice does no harm. Where nobody barges, no more than `most`
+  /// tickets given up whose turn has come (T4). Doing it twice does no harm. Where none barges, no more than `most`
   /// waiters are taken out, and one for each ticket handed back.
   template <class Bucket, class Taken>
   void serve(Process& p, Bucket& b, Taken& taken, word most = L::permits_max) {
@@ -380,7 +380,7 @@ class ticket_queue {
       noted<M>(p, event::admission, L::wrapped(static_cast<word>(L::E(old) + i)));
     return old;
   }
-  /// After W went from `old` to n more permits: somebody was queued, or others are inside. Touches nothing of this
+  /// After W went from `old` to n more permits: a waiter was queued, or others are inside. Touches nothing of this
   /// object.
   [[gnu::noinline, gnu::flatten]] bool finish_release(Caller caller, word old, word n, word one_out) {
     auto&& p = process_of<M>(caller, key());
@@ -403,7 +403,7 @@ class ticket_queue {
     Private mine;
     return enter_drawn(p, mine, old, w) || self().wait(p, mine, expired);
   }
-  /// The tickets drawn do not admit at once. If nobody else is queued they are handed back, and the process spins
+  /// The tickets drawn do not admit at once. If no other is queued they are handed back, and the process spins
   /// first.
   bool enter_drawn(Process& p, Private& mine, word old, word w) {
     note_tickets(p, mine, old, w);
@@ -435,7 +435,7 @@ class ticket_queue {
   }
 
   /// Tries for a permit a while before it draws a ticket: a thread that runs can use one at once. Gives way when enough
-  /// have left meanwhile, and where nobody may be overtaken, when somebody is queued.
+  /// have left meanwhile, and where none may be overtaken, when one is queued.
   [[gnu::noinline]] bool spin_before_queueing(Process& p) {
     word seen = 0;
     if (take_any(p, seen)) return true;

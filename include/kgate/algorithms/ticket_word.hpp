@@ -49,11 +49,11 @@ struct ticket_word {
   static constexpr word free(word v) { return C(v) < bias ? static_cast<word>(bias - C(v)) : word{0}; }
   /// Whether w permits are free: C + w <= bias, asked of one bit.
   static constexpr bool had_free(word v, word w) { return ((v + w - 1) & bias) == 0; }
-  /// The count while one of k permits is out and nobody is queued: what a release compares with, and another way to
+  /// The count while one of k permits is out and none is queued: what a release compares with, and another way to
   /// say k.
   static constexpr word one_out(word k) { return static_cast<word>(bias + 1 - k); }
   static constexpr word permits_of(word count_of_one_out) { return static_cast<word>(bias + 1 - count_of_one_out); }
-  /// Whether w permits are out and nobody is queued.
+  /// Whether w permits are out and none is queued.
   static constexpr bool had_out(word v, word count_of_one_out, word w) {
     using count = std::conditional_t<CountBits == 32, std::uint32_t, word>;  // so that nothing need be masked
     return static_cast<count>(v & static_cast<word>(count_mask)) == static_cast<count>(count_of_one_out + (w - 1));

@@ -2,7 +2,7 @@
 #pragma once
 
 /// std::stop_token and std::stop_callback where the standard library has them. LLVM's has none before version 18 (nor
-/// later without -fexperimental-library): then there are types of the same names that nobody can request a stop of, so
+/// later without -fexperimental-library): then there are types of the same names that cannot be requested to stop, so
 /// that everything else compiles.
 
 #include <version>

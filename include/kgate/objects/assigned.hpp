@@ -8,7 +8,7 @@
 /// Source       Anderson & Moir 1997, section 5
 /// Promises     linearizable, as the object is; k-1 processes may stall or die anywhere inside and the others'
 ///              operations still end, as far as the assignment's starvation freedom goes. With at most k processes at a
-///              time nobody waits. Space: that of the assignment for N and of the object for k: N does not enter into
+///              time none waits. Space: that of the assignment for N and of the object for k: N does not enter into
 ///              the size of the blocks.
 /// Variables    those of the two
 /// Invariants   at most one process at a time works under a name; one that died inside keeps its name, and the object's

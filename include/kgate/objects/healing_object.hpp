@@ -8,7 +8,7 @@
 /// Source       our own: named_object.hpp with N5, behind a lock for each name that tells when its owner died
 /// Promises     linearizable; at most K inside; any number of processes may die anywhere, one after the other or at
 ///              once: the next to try a dead one's lock heals it. What a dead one had announced is carried out, what
-///              it had not may or may not have been. While K owners are stalled, and live, everybody waits.
+///              it had not may or may not have been. While K owners are stalled, and live, all others wait.
 /// Variables    those of named_object.hpp; L[q]  the lock of the name q
 /// Invariants   those of named_object.hpp; one in W under the name q, or healing it, holds L[q] or died holding it
 /// Memory model that of named_object.hpp; the locks order what the assignment of names orders there

@@ -10,8 +10,8 @@
 ///              for small objects; here on compare-and-swap with tagged indices instead of load-linked and
 ///              store-conditional.
 /// Promises     linearizable; wait-free: an operation ends after at most three attempts of its own and one more look,
-///              whoever has stalled or died, wherever. Own steps per operation: O(state + K). Space: K+1 blocks, each a
-///              state, K results and K bits. Primitives: read, write, compare-and-swap. No garbage collector, no
+///              whichever have stalled or died, wherever. Own steps per operation: O(state + K). Space: K+1 blocks,
+///              each a state, K results and K bits. Primitives: read, write, compare-and-swap. No garbage collector, no
 ///              waiting at all.
 /// Variables    W         tag : index      which block is current                      initially 0 : K
 ///              S         blocks of words: a bit per process (its last announced operation that was carried out), the
@@ -19,8 +19,8 @@
 ///              A[q]      boolean          flips when q announces an operation           initially false
 ///              O[q]      words            the operation q announced last
 ///              spare[q]  index            the block q owns and builds its copy in       initially q
-/// Invariants   I1  the current block and the spare blocks of those that are not at (11)-(13) are all different: who
-///                  swings W takes the block it retires
+/// Invariants   I1  the current block and the spare blocks of those that are not at (11)-(13) are all different: one
+///                  that swings W takes the block it retires
 ///              I2  only the owner of a block that is not current writes to it, and only what follows from a version
 ///                  that was current after the block was retired (an attempt copies, validates, and only then writes)
 ///              I3  q's announced operation is pending iff A[q] differs from q's bit in the current block; while it is,
@@ -30,8 +30,8 @@
 ///              I5  spare[q] is read and written only by q
 /// Why the last look needs no validation
 ///              By I4 the version it finds has q's result; by I2 whatever is written into that block later has it too.
-/// Deviations   D1  the first attempt is made without announcing, so an operation that meets nobody never writes A; it
-///                  carries out what others have announced all the same, as every attempt must (I4)
+/// Deviations   D1  the first attempt is made without announcing, so an operation that meets no other never writes A;
+///                  it carries out what others have announced all the same, as every attempt must (I4)
 ///              D2  tags and a look at W after copying instead of load-linked and the check fields of the blocks
 ///              D3  after two lost attempts the result is there (I4), so there is no second look at the toggle; the
 ///                  delay that doubles is there, bounded, so that of two that collide one gets on
@@ -120,7 +120,7 @@ class herlihy93 {
                   "a wait-free object is for 1 to 65535 processes, one that assigns names for 1 to 16 at a time");
   }
 
-  /// Carries op out for the process that is `name` here, 0..K-1: nobody else may be at the same time. A process that
+  /// Carries op out for the process that is `name` here, 0..K-1: no other may be at the same time. A process that
   /// died in here keeps its name for ever. `present` says which may be in here now (D5).
   template <class Present = everybody>
   result apply(Process& p, int name, const operation& op, const Present& present = {}) requires(!Rules::assigns_names) {
@@ -168,7 +168,7 @@ class herlihy93 {
     return Data(memory, {name, static_cast<int>(i)}, initial);
   }
 
-  // spare[q]: the block q owns; if somebody else may have to know (N5), the one while it is inside and the one
+  // spare[q]: the block q owns; if another may have to know (N5), the one while it is inside and the one
   // afterwards.
   static constexpr int spare_bits = 16;
   static constexpr word spare_word(std::size_t own, std::size_t next) {

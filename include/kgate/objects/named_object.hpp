@@ -10,7 +10,7 @@
 /// Promises     linearizable. At most K processes are inside, K-1 of them may stall or die anywhere; a process waits
 ///              before it enters, nowhere else (deadlock-free, not starvation-free); one inside ends after at most
 ///              three attempts and one look. One compare-and-swap to enter and one to make the change and leave when
-///              nobody else is there; with a block of its own (N3) a process that meets nobody needs only the second. A
+///              no other is there; with a block of its own (N3) a process that meets no other needs only the second. A
 ///              reading operation (N4) that meets no change writes nothing that others see. Also fetch-and-add.
 /// Variables    those of herlihy93.hpp, but
 ///              W         tag : names : index   the current block, the names that are inside   initially 0 : none : K
@@ -120,10 +120,10 @@ class named_object : private herlihy93<M, T, K, Rules> {
     if (alone == outcome::lost) return this->apply_announced(p, e.name, op, everybody());
     return apply_among_others(p, e, op);
   }
-  /// The names that nobody holds, a bit each.
+  /// The names that none holds, a bit each.
   word free_names(Process& p) requires(Rules::assigns_names) { return free_names(W.read(p["1"])); }
 
-  /// N3: one attempt by the owner of the block of `builder`; false if it lost. Nobody else may use that builder
+  /// N3: one attempt by the owner of the block of `builder`; false if it lost. No other may use that builder
   /// meanwhile.
   template <class Present = everybody>
   [[gnu::always_inline]] bool attempt(Process& p, std::size_t builder, const operation& op, in_words<result>& mine,
@@ -163,7 +163,7 @@ class named_object : private herlihy93<M, T, K, Rules> {
     }
   }
 
-  /// N5: enters under a name that nobody else uses.
+  /// N5: enters under a name that no other uses.
   entered enter_as(Process& p, int name) requires(Rules::heals) {
     const auto me = static_cast<std::size_t>(name);
     if (const word owned = this->spare_of(me).read(p["0"]);
@@ -176,7 +176,7 @@ class named_object : private herlihy93<M, T, K, Rules> {
       p.live(name);
     }
   }
-  /// N5: takes a name over whose owner has died. What that one had announced is carried out, and it has left. Whoever
+  /// N5: takes a name over whose owner has died. What that one had announced is carried out, and it has left. One that
   /// dies in here is healed in the same way.
   void heal(Process& p, int name) requires(Rules::heals) {
     const auto me = static_cast<std::size_t>(name);
@@ -223,7 +223,7 @@ class named_object : private herlihy93<M, T, K, Rules> {
   }
 
   enum class outcome : unsigned char { not_tried, done, lost };
-  /// Nobody else is inside: if what was kept is current there is nothing to copy and nobody to look after. Not tried if
+  /// No other is inside: if what was kept is current there is nothing to copy and none to look after. Not tried if
   /// it is not.
   [[gnu::always_inline]] outcome attempt_alone(Process& p, std::size_t me, word seen, const operation& op,
                                                in_words<result>& mine) {

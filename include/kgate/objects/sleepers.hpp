@@ -18,7 +18,7 @@
 
 namespace kgate::detail {
 
-/// Waiters call until(attempt, ...), which tries, spins a little, and then sleeps between attempts; whoever has
+/// Waiters call until(attempt, ...), which tries, spins a little, and then sleeps between attempts; one that has
 /// freed something calls freed(). One that dies before calling it costs the sleepers at most one `poll_interval`, never
 /// what it freed.
 class sleepers {
@@ -61,7 +61,7 @@ class sleepers {
 
   /// One woken at a time is enough: it lowers waking_ before its attempt, so either that finds what we freed or we see
   /// it low.
-  /// If nobody was asleep all `waits` are answered: whoever raised them before we looked has read event_ before we
+  /// If none was asleep all `waits` are answered: one that raised them before we looked has read event_ before we
   /// changed it, and cannot fall asleep any more. So one that was killed asleep costs others one attempt to wake it.
   [[gnu::noinline]] void wake(std::uint32_t waits) noexcept {
     if (waking_.load(std::memory_order_seq_cst) != 0 || waking_.exchange(1, std::memory_order_seq_cst) != 0) return;
@@ -88,14 +88,14 @@ class sleepers {
       waits_.fetch_add(1, std::memory_order_seq_cst);
       const bool done = attempt();
       if (!done) futex_wait(event_, event, &length, futex_scope::machine);
-      waking_.store(0, std::memory_order_seq_cst);  // also who was not woken: one who was may have died
+      waking_.store(0, std::memory_order_seq_cst);  // also one that was not woken: one that was may have died
       if (done || attempt()) return true;
     }
   }
 
-  std::atomic<std::uint32_t> waits_{0};     // how often somebody was about to sleep
-  std::atomic<std::uint32_t> answered_{0};  // if equal to waits_, nobody sleeps
-  std::atomic<std::uint32_t> waking_{0};    // somebody was woken and has not looked yet
+  std::atomic<std::uint32_t> waits_{0};     // how often one was about to sleep
+  std::atomic<std::uint32_t> answered_{0};  // if equal to waits_, none sleeps
+  std::atomic<std::uint32_t> waking_{0};    // one was woken and has not looked yet
   std::atomic<std::uint32_t> event_{0};     // what sleepers sleep on
 };
 

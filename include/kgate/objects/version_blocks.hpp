@@ -69,7 +69,7 @@ struct version_word {
 };
 
 /// Where the words of a block lie, for k names (K if that is known when compiled): bits, state, results. An operation
-/// that meets nobody needs the first two, and of the state perhaps not all.
+/// that meets no other needs the first two, and of the state perhaps not all.
 template <class M, Sequential T, int K>
 class block_layout {
  public:
@@ -136,7 +136,7 @@ struct version_copy {
   std::size_t pending_count = 0;
   local_array<word, K, words_of_bits(K)> bits;
   local_array<word, K, words_of_bits(K)>
-      present;  // who may have announced something, and whose results must not be lost
+      present;  // which may have announced something, and whose results must not be lost
 };
 
 /// The words of a state into and out of a block; these loops are what an operation costs. The first word is there

@@ -4,7 +4,7 @@
 /// The native machine: shared variables are std::atomic objects, each on its own cache line, and every access of a Var
 /// is sequentially consistent, as the papers assume. With the policies spin and spin_yield an algorithm compiles to the
 /// atomic instructions one would write by hand (tests/algorithms/native holds that); with spin_park a write also looks
-/// whether somebody sleeps on the variable.
+/// whether a thread sleeps on the variable.
 
 #include <array>
 #include <atomic>
@@ -193,7 +193,7 @@ struct native {
     std::atomic<T> value_;
   };
 
-  /// A word of data that is handed over through a Var: many of them lie side by side in a cache line. Who reads one
+  /// A word of data that is handed over through a Var: many of them lie side by side in a cache line. One that reads
   /// with acquire what another wrote with release also sees what that one did before, which is all such data need;
   /// objects/herlihy93.hpp says why for its blocks.
   template <class T>

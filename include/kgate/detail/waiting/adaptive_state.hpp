@@ -15,7 +15,7 @@ class adaptive_switch {
   /// What costs much the first time begins `doubtful`: as if it had failed often enough to be tried in one epoch in 8.
   enum class start : unsigned char { confident, doubtful };
 
-  /// `epoch` goes up with every occasion, whoever has it. What pays only if all do it for a while has one number for
+  /// `epoch` goes up with every occasion, of any thread. What pays only if all do it for a while has one number for
   /// the whole while: it counts as one failure at most.
   bool should_try(std::uint64_t epoch, start from = start::confident) const noexcept {
     const unsigned failures = failures_.load(std::memory_order_relaxed) + initial(from);

@@ -6,7 +6,7 @@
 /// The room is where everything that waits inside one process waits. It has a fixed number of buckets of memory that is
 /// never given back; a semaphore's waiters are all in the bucket of its address, in ticket order.
 ///
-/// Variables    lock    bits: locked; again: somebody came while it was locked; contended: somebody sleeps on the lock
+/// Variables    lock    bits: locked; again: another came while it was locked; contended: a process sleeps on the lock
 ///              count   how many waiters the bucket holds; written under the lock only
 ///              line    the waiters; only under the lock
 /// Invariants   R1  a waiter raises `count` (announce) before it reads W; a leaver changes W before it reads `count`.
@@ -92,7 +92,7 @@ struct bucket_protocol {
     open_only(p, b, algorithm, taken);
   }
 
-  /// Opens the lock, after serving all queues as often as somebody asked for it, and wakes those taken out.
+  /// Opens the lock, after serving all queues as often as that was asked for, and wakes those taken out.
   template <class Algorithm>
   static void open(Process& p, Bucket& b, Algorithm& algorithm, Taken& taken) {
     const std::uint32_t old = opened(p, b);
@@ -119,7 +119,7 @@ struct bucket_protocol {
   }
 
  private:
-  /// Whether there is somebody to serve and the lock was open; if it was held, its holder learns of it (R2).
+  /// Whether there is a waiter to serve and the lock was open; if it was held, its holder learns of it (R2).
   static bool lock_or_leave_word(Process& p, Bucket& b) {
     if (b.announced(p["b4"]) == 0) return false;
     const std::uint32_t old =
@@ -139,7 +139,7 @@ struct bucket_protocol {
     }
   }
 
-  /// The lock as it was; it is open now, unless somebody asked for service.
+  /// The lock as it was; it is open now, unless another asked for service.
   static std::uint32_t opened(Process& p, Bucket& b) {
     return rmw_from(b.lock, p["b6"], locked, [](std::uint32_t v) { return (v & again) != 0 ? v & ~again : unlocked; });
   }
