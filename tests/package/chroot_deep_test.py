@@ -265,7 +265,7 @@ class Readme(Copied):
         self.assertIn("demo", self.typed(f"cd ~/kgate && {self.second}"))
         text = (SOURCE / "README.md").read_text()
         (commands,) = (b for b in blocks("sh") if "cmake --preset library" in b)
-        self.install(*re.search(r"Build and install what programs link with \(Debian: `([^`]+)`\)", text)[1].split())
+        self.install(*re.search(r"Build and install what programs link with \(Debian:\s`([^`]+)`\)", text)[1].split())
         for name, program in (("main.cpp", blocks("cpp")[0]), ("main.c", blocks("c")[0])):
             (self.root / "root/kgate" / name).write_text(program)
         self.typed(f"set -e; cd ~/kgate\n{commands}")
