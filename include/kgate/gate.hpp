@@ -65,16 +65,19 @@ std::chrono::duration<long double> time_until(std::chrono::time_point<Clock, Dur
 }
 }  // namespace detail::gates
 
+/// What no gate can have is refused, with gate_errc::bad_options, whether the gate exists or not.
 struct gate_options {
   /// Where the gate is. Empty: $KGATE_DIR, or a directory of the user's own (docs/gates.md says which and why).
   std::string directory;
-  /// The mode of a gate that is created, whatever the umask: 0660 shares it with a group.
+  /// The mode of a gate that is created, whatever the umask: 0660 shares it with a group. At most 0777, and the owner
+  /// reads and writes.
   unsigned mode = 0600;
   /// The group of a gate that is created, by number; -1: that of the process or directory.
   int group = -1;
   /// Of a gate that is created: how many newcomers may pass the waiters between two grants from the queue. 0: none,
   /// first come first served. More is faster when many compete for short passages, and less fair. Not given: with N
-  /// participants 256/N and at least 4, so that at most 7N + 512 others get in past one that has called.
+  /// participants 256/N and at least 4, so that at most 7N + 512 others get in past one that has called. At most
+  /// 2^31 - 1.
   std::optional<unsigned> overtakings = std::nullopt;
   /// What others see as the command of this process. Empty: the program's own name.
   std::string command{};

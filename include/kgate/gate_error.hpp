@@ -24,7 +24,8 @@ enum class gate_errc {
   removed,         ///< the gate was removed while it was used
   forked,          ///< the object belongs to the process that forked this one, which must open the gate itself
   system,          ///< the system refused; the message has its words
-  cancelled        ///< the waiter was taken out of the queue (kgate cancel)
+  cancelled,       ///< the waiter was taken out of the queue (kgate cancel)
+  bad_options      ///< gate_options that no gate can have; nothing was created
 };
 
 /// What a failed call reports: a code to act on and a sentence for people, which names what to do next.

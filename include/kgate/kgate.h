@@ -118,7 +118,8 @@ typedef struct kgate_member kgate_member;
 typedef struct kgate_gate_options {
   size_t size;           /**< sizeof(kgate_gate_options), so that later versions can add to it */
   const char* directory; /**< null: $KGATE_DIR, or a directory of the user's own */
-  unsigned mode;         /**< of a gate that is created, whatever the umask; 0660 shares it with a group */
+  unsigned mode;         /**< of a gate that is created, whatever the umask; 0660 shares it with a group. At most 0777,
+                              and the owner reads and writes */
   int group;             /**< of a gate that is created, by number; -1: that of the process or directory */
   unsigned overtakings;  /**< of a gate that is created: how many may pass the waiters between two grants */
   const char* command;   /**< what others see as the command of this process; null: the program's own name */

@@ -49,6 +49,8 @@ kgate_result code_of(gate_errc code) noexcept {
       return KGATE_SYSTEM;
     case gate_errc::cancelled:
       return KGATE_CANCELLED;
+    case gate_errc::bad_options:
+      return KGATE_INVALID;
   }
   return KGATE_SYSTEM;
 }

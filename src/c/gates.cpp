@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -157,16 +156,9 @@ kgate::gate_options options_of(const kgate_gate_options* from) {
   return to;
 }
 
-/// Why options are refused, if they are.
-const char* unfit(const kgate::gate_options& wanted, const kgate_gate_options* given) {
-  if (given != nullptr && given->directory != nullptr && wanted.directory.empty() && *given->directory == '\0')
-    return "kgate_gate_options: directory has no name; null is the user's own";
-  if ((wanted.mode & ~0777U) != 0 || (wanted.mode & 0600U) != 0600U)
-    return "kgate_gate_options: mode must let the owner read and write, and beyond 0777 there is nothing";
-  if (wanted.group < -1) return "kgate_gate_options: group is a number of one, or -1";
-  if (wanted.overtakings > static_cast<unsigned>(std::numeric_limits<int>::max()))
-    return "kgate_gate_options: overtakings are too many";
-  return nullptr;
+/// Whether a directory was given that has no name: in C++ that is the user's own.
+bool names_no_directory(const kgate::gate_options& wanted, const kgate_gate_options* given) {
+  return given != nullptr && given->directory != nullptr && wanted.directory.empty() && *given->directory == '\0';
 }
 
 }  // namespace
@@ -177,7 +169,8 @@ int kgate_gate_open(kgate_gate** gate, const char* name, int slots, const kgate_
     return failed(KGATE_INVALID, "kgate_gate_options: size is not set; begin with KGATE_GATE_OPTIONS_INIT");
   return guarded([&] {
     const kgate::gate_options wanted = options_of(options);
-    if (const char* const wrong = unfit(wanted, options)) return failed(KGATE_INVALID, wrong);
+    if (names_no_directory(wanted, options))
+      return failed(KGATE_INVALID, "kgate_gate_options: directory has no name; null is the user's own");
     auto shown = std::make_shared<const std::string>(name_for_status(name, wanted));
     *gate = new kgate_gate{kgate::gate(name, slots, wanted), std::move(shown)};
     return static_cast<int>(KGATE_OK);

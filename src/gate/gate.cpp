@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <system_error>
@@ -52,6 +53,25 @@ bool is_inside(entry result, const std::string& name, const std::string& argumen
   return false;
 }
 
+/// Why no gate can have these options, if so. The mode and the group of one that exists stay as they are: a program
+/// whose options are wrong shall learn it all the same.
+gate_failure check_options(const gate_options& options) {
+  const auto refused = [](const std::string& why) { return gate_failure{gate_errc::bad_options, why}; };
+  char mode[16];
+  std::snprintf(mode, sizeof mode, "%#o", options.mode);
+  if (!valid_mode(options.mode))
+    return refused("the mode of a gate must let the owner read and write, and beyond 0777 there is nothing; not " +
+                   std::string(mode));
+  if (options.group < -1)
+    return refused("the group of a gate is the number of one, or -1; not " + std::to_string(options.group));
+  if (options.overtakings.value_or(0) > static_cast<unsigned>(std::numeric_limits<int>::max()))
+    return refused("the overtakings of a gate are at most " + std::to_string(std::numeric_limits<int>::max()) +
+                   ", not " + std::to_string(*options.overtakings));
+  if (options.directory.find('\0') != std::string::npos)
+    return refused("'" + visible(options.directory) + "' cannot be the directory of a gate: it has a null character");
+  return {};
+}
+
 /// A directory that is named from the working directory is the one of now, wherever the program goes.
 void make_absolute(location& where) {
   const std::string directory = directory_of(where);
@@ -64,6 +84,7 @@ void make_absolute(location& where) {
 }  // namespace
 
 gate::gate(std::string_view name, int slots, gate_options options) : shared_(std::make_shared<shared>()) {
+  if (const gate_failure failure = check_options(options)) throw gate_error(failure);
   shared_->name = std::string(name);
   shared_->command = options.command.empty() ? program_invocation_short_name : options.command;
   location where;

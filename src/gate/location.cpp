@@ -119,6 +119,17 @@ bool valid_name(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || c == '.' || c == '_' || c == '-'; });
 }
 
+std::string visible(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool seen = byte >= 0x20 && byte != 0x7F;
+    out +=
+        seen ? std::string(1, c) : std::string("\\x") + "0123456789abcdef"[byte >> 4U] + "0123456789abcdef"[byte & 15U];
+  }
+  return out;
+}
+
 std::string path_of(std::string_view directory, std::string_view name) {
   return std::string(directory) + "/" + std::string(name) + std::string(suffix);
 }
@@ -149,6 +160,8 @@ std::string lock_stem_of(std::string_view gate_path, std::uint64_t id) {
   return directory_part(gate_path) + "/." + name_in(gate_path) + "." + digits;
 }
 
+bool is_closed_to_owner(const struct stat& file) { return file.st_uid == geteuid() && (file.st_mode & 0600) != 0600; }
+
 int open_regular(const std::string& path, int flags, struct stat& there, gate_failure& failure) {
   if (lstat(path.c_str(), &there) != 0) {
     failure = errno == ENOENT ? gate_failure{gate_errc::not_found, "there is no " + path}
@@ -166,7 +179,10 @@ int open_regular(const std::string& path, int flags, struct stat& there, gate_fa
     const int error = errno;
     failure = error == ENOENT ? gate_failure{gate_errc::not_found, "there is no " + path}
                               : system_failure("cannot open " + path, error);
-    if (error == EACCES) failure.text += "; its owner can share it with a group: see SHARING in kgate(7)";
+    if (error == EACCES && is_closed_to_owner(there))
+      failure.text += "; you own it: chmod u+rw " + path;
+    else if (error == EACCES && there.st_uid != geteuid())
+      failure.text += "; its owner can share it with a group: see SHARING in kgate(7)";
     return -1;
   }
   if (fstat(fd, &there) != 0 || file_id{there.st_dev, there.st_ino} != expected) {

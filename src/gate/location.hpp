@@ -36,6 +36,10 @@ std::string directory_of(const location& where);
 gate_failure check_directory(const location& where, bool create);
 
 bool valid_name(std::string_view name);
+/// Whether a gate may be created with this mode: what its owner cannot read and write nobody can mend.
+constexpr bool valid_mode(unsigned mode) { return (mode & ~0777U) == 0 && (mode & 0600U) == 0600U; }
+/// A text with \xNN for what would end it or steer a terminal.
+std::string visible(std::string_view text);
 std::string path_of(std::string_view directory, std::string_view name);
 /// The name of the gate at a path.
 std::string name_in(std::string_view path);
@@ -46,6 +50,8 @@ std::vector<std::string> names_in(const std::string& directory);
 /// Why a file system of this type (statfs) cannot hold a gate, or nullptr if it can.
 const char* unsuitable_filesystem(std::uint64_t type);
 
+/// Whether a file is this user's own and has lost the rights by which its owner reads and writes.
+bool is_closed_to_owner(const struct stat& file);
 /// Opens a regular file and nothing else: no symbolic link, and no FIFO or device, which could block. -1 and why not.
 int open_regular(const std::string& path, int flags, struct stat& there, gate_failure& failure);
 /// Why this user should not use a gate with that owner: root does not trust strangers in directories that all users can

@@ -93,6 +93,19 @@ int allocate_new(int fd, int slots) {
   return posix_fallocate(fd, 0, sizeof(file_layout));  // all of it: nothing can be added later
 }
 
+std::array<std::string, 2> lock_files_of(const std::string& stem) { return {stem + ".lock", stem + ".run"}; }
+
+/// Gives the owner's rights back to a file of this user that has lost them. Never through a symbolic link.
+bool reopen_to_owner(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return false;
+  struct stat there {};
+  const bool done = fstat(fd, &there) == 0 && S_ISREG(there.st_mode) && is_closed_to_owner(there) &&
+                    chmod(("/proc/self/fd/" + std::to_string(fd)).c_str(), (there.st_mode & 0777) | 0600) == 0;
+  ::close(fd);
+  return done;
+}
+
 /// Links an open file to a path. 0 or an errno.
 int link_open_file(int fd, const std::string& path) {
   if (linkat(fd, "", AT_FDCWD, path.c_str(), AT_EMPTY_PATH) == 0) return 0;
@@ -139,7 +152,7 @@ gate_failure verify(const file_header& header, std::uint64_t bytes, const std::s
 gate_failure segment::open(const std::string& name, int slots, const location& where) {
   if (!valid_name(name))
     return {gate_errc::bad_name,
-            "'" + name +
+            "'" + visible(name) +
                 "' cannot be the name of a gate: use 1 to 64 of A-Z a-z 0-9 . _ - and begin with a letter or digit"};
   if (slots < 0 || slots > slots_max)
     return {gate_errc::bad_slots,
@@ -201,7 +214,7 @@ segment::attempt segment::open_once(const std::string& name, int slots, const lo
 }
 
 gate_failure segment::open_read_only(const std::string& name, const location& where) {
-  if (!valid_name(name)) return {gate_errc::bad_name, "'" + name + "' cannot be the name of a gate"};
+  if (!valid_name(name)) return {gate_errc::bad_name, "'" + visible(name) + "' cannot be the name of a gate"};
   if (gate_failure failure = check_directory(where, false)) return failure;
   path_ = path_of(directory_of(where), name);
   struct stat there {};
@@ -250,7 +263,14 @@ gate_failure segment::open_locks(const struct stat& gate, bool for_command) {
     return {gate_errc::damaged, path_ + " has lost its lock files (" + stem + ".*); run `kgate remove -n " +
                                     name_in(path_) + " --force` when nobody uses it"};
   gate_failure failure = system_failure("cannot open the lock files of " + path_, error);
-  if (error == EACCES) failure.text += "; they are shared like the gate when it is created: see SHARING in kgate(7)";
+  if (error != EACCES) return failure;
+  std::string closed;
+  for (const std::string& file : lock_files_of(stem)) {
+    struct stat there {};
+    if (lstat(file.c_str(), &there) == 0 && is_closed_to_owner(there)) closed += " " + file;
+  }
+  failure.text += !closed.empty() ? "; you own them: chmod u+rw" + closed
+                                  : "; they are shared like the gate when it is created: see SHARING in kgate(7)";
   return failure;
 }
 
@@ -445,6 +465,20 @@ void segment::close() noexcept {
   }
   map_ = nullptr;
   locks_.close();
+}
+
+bool let_owner_in(const std::string& path) {
+  bool done = reopen_to_owner(path);
+  struct stat there {};
+  gate_failure ignored;
+  const int fd = open_regular(path, O_RDONLY, there, ignored);
+  if (fd < 0) return done;
+  file_header header{};
+  const bool whole = pread(fd, &header, sizeof header, 0) == sizeof header && header.magic_bytes == magic;
+  ::close(fd);
+  if (whole)
+    for (const std::string& file : lock_files_of(lock_stem_of(path, header.id))) done = reopen_to_owner(file) || done;
+  return done;
 }
 
 gate_failure remove_unreadable(const std::string& path) {

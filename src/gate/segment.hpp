@@ -73,6 +73,10 @@ class segment {
   std::string path_;
 };
 
+/// Gives this user the rights of an owner back to the gate at a path and its lock files, as far as it owns them and has
+/// lost them. Whether it did.
+bool let_owner_in(const std::string& path);
+
 /// Removes a file that is at a gate's path and is no gate that can be opened. Leaves one alone that has taken its place
 /// meanwhile.
 gate_failure remove_unreadable(const std::string& path);
