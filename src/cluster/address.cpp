@@ -5,14 +5,18 @@
 #include <cctype>
 #include <charconv>
 
+#include "gate/location.hpp"
+
 namespace kgate::detail::cluster {
 
 namespace {
 
+using gates::visible;
+
 constexpr const char* form = "zk://HOST[:PORT][,HOST[:PORT]]...[/PATH][?session=TIME]";
 
 gate_failure bad(std::string_view text, const std::string& why) {
-  return {gate_errc::bad_name, "'" + std::string(text) + "' is no address of an ensemble: " + why + "; it is " + form};
+  return {gate_errc::bad_name, "'" + visible(text) + "' is no address of an ensemble: " + why + "; it is " + form};
 }
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-'; }
@@ -106,7 +110,7 @@ gate_failure parse_address(std::string_view text, address& out) {
   while (true) {
     const std::size_t comma = rest.find(',');
     if (!add_host(rest.substr(0, comma), out.hosts))
-      return bad(text, "'" + std::string(rest.substr(0, comma)) + "' is no HOST or HOST:PORT");
+      return bad(text, "'" + visible(rest.substr(0, comma)) + "' is no HOST or HOST:PORT");
     if (comma == std::string_view::npos) return {};
     rest.remove_prefix(comma + 1);
   }
@@ -115,7 +119,7 @@ gate_failure parse_address(std::string_view text, address& out) {
 gate_failure check_name(std::string_view name) {
   const bool begins_well = !name.empty() && std::isalnum(static_cast<unsigned char>(name.front())) != 0;
   if (begins_well && name.size() <= 64 && std::all_of(name.begin(), name.end(), is_word)) return {};
-  return {gate_errc::bad_name, "'" + std::string(name) +
+  return {gate_errc::bad_name, "'" + visible(name) +
                                    "' is no name of a gate: 1 to 64 of A-Z a-z 0-9 . _ -, beginning with a letter or "
                                    "digit"};
 }

@@ -59,6 +59,14 @@ TEST(cluster_address, is_refused) {
   }
 }
 
+TEST(cluster_names, that_are_refused_are_seen_whole) {
+  using namespace std::string_literals;
+  address out;
+  EXPECT_EQ(parse_address("zk://a\0b"s, out).text.find("'zk://a\\x00b' is no address of an ensemble: 'a\\x00b' is no"),
+            0U);
+  EXPECT_EQ(check_name("a\0b"s).text.find("'a\\x00b' is no name of a gate"), 0U);
+}
+
 TEST(cluster_names, of_waiters) {
   const waiter_name one{request_name(0x1000abcd, 7), 12};
   EXPECT_EQ(one.node(), "w-1000abcd-7_0000000012");

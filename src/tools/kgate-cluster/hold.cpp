@@ -64,6 +64,8 @@ bool usable(const request& options, int own, bool is_open) {
     complain("descriptor " + number + " is not open; open it first: " + hint);
   else if (!same_file(options.fd, own))
     complain("descriptor " + number + " is open on something else; open it on the gate's file: " + hint);
+  else if ((fcntl(options.fd, F_GETFL) & O_ACCMODE) == O_WRONLY)
+    complain("descriptor " + number + " is open for writing only; open it for reading: " + hint);
   else if (locked_byte(options.fd) >= 0)
     complain("descriptor " + number + " keeps a slot already; give it back first: kgate release --fd " + number);
   else
