@@ -62,6 +62,10 @@ bool usable(const request& options, core& gate) {
     complain("descriptor " + number + " is open on something else; open it on the gate's file: " + hint(options));
     return false;
   }
+  if ((fcntl(options.fd, F_GETFL) & O_ACCMODE) == O_WRONLY) {
+    complain("descriptor " + number + " is open for writing only; open it for reading: " + hint(options));
+    return false;
+  }
   if (locked_byte(options.fd) >= 0) {
     complain("descriptor " + number + " keeps a slot already; give it back first: kgate release --fd " + number);
     return false;

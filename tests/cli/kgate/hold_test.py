@@ -87,6 +87,12 @@ class Hold(Case):
         done = self.script('exec 9</dev/null; kgate hold -n g --fd 9')
         self.assertEqual(done.returncode, 125)
         self.assertIn("is open on something else", done.stderr)
+        for how in (">", ">>"):
+            done = self.script(f'exec 9{how}"$(kgate hold -n g -k 1 --path)"; kgate hold -n g --fd 9; code=$?; kgate status -n g --json; exit $code')
+            self.assertEqual(done.returncode, 125)
+            self.assertIn('descriptor 9 is open for writing only; open it for reading: exec 9<"$(kgate hold -n g --path)"', done.stderr)
+            self.assertIn('"holders":[]', done.stdout)
+        self.assertEqual(self.script('exec 9<>"$(kgate hold -n g -k 1 --path)"; kgate hold -n g --fd 9').stdout, "0\n")
         done = self.script(self.OPEN.replace("-k 2", "-k 1") + 'kgate hold -n g --fd 9; kgate hold -n g --fd 9')
         self.assertIn("keeps a slot already", done.stderr)
         done = self.script(self.OPEN.replace("-k 2", "-k 1") + 'kgate release --fd 9')
