@@ -32,6 +32,14 @@ std::optional<long long> parse_whole_number(std::string_view text, int base) {
   return value;
 }
 
+std::optional<unsigned> parse_id(std::string_view text) {
+  constexpr unsigned none = std::numeric_limits<unsigned>::max();  // "do not change it"
+  unsigned value = none;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  return end == last && error == std::errc{} && value != none ? std::optional(value) : std::nullopt;
+}
+
 std::optional<double> parse_quantity(std::string_view text, std::initializer_list<unit> units) {
   const std::optional<double> value = take_number(text);
   if (!value) return std::nullopt;

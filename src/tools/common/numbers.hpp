@@ -12,6 +12,9 @@ namespace kgate::tool {
 /// A whole number; one beyond long long is the nearest that there is.
 std::optional<long long> parse_whole_number(std::string_view text, int base = 10);
 
+/// The number of a user or group: digits alone, up to 4294967294, which is the last that there is.
+std::optional<unsigned> parse_id(std::string_view text);
+
 struct unit {
   std::string_view name;
   double factor;

@@ -33,6 +33,7 @@ struct finding {
   std::string gate;
   bool wrong;  ///< it is still so
   std::string text;
+  bool absent = false;  ///< there is no such gate
 };
 
 /// Nothing if a gate that was not asked for by name has gone since it was listed.
@@ -47,7 +48,7 @@ std::optional<finding> examine(const std::string& name, const request& options) 
   }
   if (const gate_failure failure = open_existing(name, options, gate)) {
     if (failure.code == gate_errc::not_found && !options.named) return std::nullopt;
-    return finding{name, true, failure.text};
+    return finding{name, true, failure.text, failure.code == gate_errc::not_found};
   }
   const int healed = gate.heal_all();
   const snapshot seen = take_snapshot(gate.cells().map(), &gate.file().locks());
@@ -125,14 +126,16 @@ int resize(const request& options) {
 
 int remove(const request& options) {
   core gate;
-  const gate_failure failure = open_existing(options.name(), options, gate);
+  const std::string path = path_of(directory_of(options), options.name());
+  gate_failure failure = open_existing(options.name(), options, gate);
+  if (failure.code == gate_errc::no_permission && options.force && let_owner_in(path))
+    failure = open_existing(options.name(), options, gate);
   const bool unreadable = failure.code == gate_errc::not_a_gate || failure.code == gate_errc::damaged;
   if (failure && !(options.force && unreadable)) {
     complain(failure, options);
     return exit_failed;
   }
-  const gate_failure refused =
-      failure ? remove_unreadable(path_of(directory_of(options), options.name())) : gate.remove(options.force);
+  const gate_failure refused = failure ? remove_unreadable(path) : gate.remove(options.force);
   if (refused.code == gate_errc::in_use && !failure && !options.force) {
     const std::string it = gate_arguments(options, options.name());
     complain("gate '" + options.name() + "' is in use, see `kgate status" + it +
@@ -166,6 +169,10 @@ int doctor(const request& options) {
   for (const std::string& name : names) {
     const std::optional<finding> found = examine(name, options);
     if (!found) continue;
+    if (found->absent && !options.json) {
+      complain(found->text);
+      return exit_failed;
+    }
     wrong += found->wrong ? 1 : 0;
     findings.push_back({{"gate", found->gate}, {"ok", !found->wrong}, {"finding", json_text(found->text)}});
     out += found->gate + ": " + displayable(found->text) + "\n";

@@ -30,6 +30,8 @@ bool parse_time(const char* text, double& out) {
   return out >= 0;
 }
 
+bool is_number(std::string_view text) { return text.find_first_not_of("0123456789") == std::string_view::npos; }
+
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> these) {
   return std::find(these.begin(), these.end(), text) != these.end();
 }
@@ -90,7 +92,8 @@ class reader {
       out_.help_long = first != "-h";
       if (argc_ == 2) return true;
       out_.command = find_command(argv_[2]);
-      return out_.command != nullptr;
+      if (out_.command == nullptr || argc_ == 3) return out_.command != nullptr;
+      return fail("kgate " + std::string(first) + " " + argv_[2] + " takes no operand '" + argv_[3] + "'");
     }
     out_.command = find_command(first);
     return out_.command != nullptr;
@@ -190,9 +193,9 @@ class reader {
       case dir:
         return "a directory";
       case mode:
-        return "an octal mode such as 0660";
+        return "an octal mode, up to 0777, that lets the owner read and write, such as 0660";
       case group:
-        return "a group";
+        return "a group, by its name or by its number from 0 to 4294967294";
       case overtake:
         return "a number from 0 to 1000000";
       case on:
@@ -236,10 +239,11 @@ class reader {
         out_.dir = argument;
         return !out_.dir.empty();
       case mode:
-        return parse_number(argument, 0, 0777, out_.mode, 8);
+        return parse_number(argument, 0, 0777, out_.mode, 8) &&
+               detail::gates::valid_mode(static_cast<unsigned>(out_.mode));
       case group:
         out_.group = argument;
-        return !out_.group.empty();
+        return !out_.group.empty() && (!is_number(out_.group) || parse_id(out_.group));
       case overtake:
         return parse_number(argument, 0, 1'000'000, out_.overtake);
       case on:
@@ -350,9 +354,9 @@ class reader {
   std::string operand_hint() const {
     if (out_.command->names == name_rule::none) return "";
     const std::string& given = out_.words.front();
-    const bool number = given.find_first_not_of("0123456789") == std::string::npos;
     const auto names_process = [](const option_use& use) { return use.id == option_id::pid; };
-    if (number && std::ranges::any_of(out_.command->options, names_process)) return "; name a process with -p";
+    if (is_number(given) && std::ranges::any_of(out_.command->options, names_process))
+      return "; name a process with -p";
     return "; name a gate with -n";
   }
 

@@ -41,8 +41,11 @@ constexpr std::array options{
     option_row{all, 0, "all", nullptr, "all that wait"},
     option_row{dir, 'd', "dir", "DIR", "the directory of the gate (default: $KGATE_DIR, or one of your own)"},
     option_row{mode, 0, "mode", "MODE",
-               "the mode of a gate that is created, in octal; umask does not narrow it (default: 0600)"},
-    option_row{group, 0, "group", "GROUP", "share a gate that is created with this group; makes the mode 0660"},
+               "the mode of a gate that is created, in octal; umask does not narrow it, and the owner must be able to "
+               "read and "
+               "write (default: 0600)"},
+    option_row{group, 0, "group", "GROUP",
+               "share a gate that is created with this group, by its name or number; makes the mode 0660"},
     option_row{overtake, 0, "overtake", "B",
                "of a gate that is created: how many may pass the queue between two grants from it (default: 0)"},
     option_row{quiet, 'q', "quiet", nullptr,

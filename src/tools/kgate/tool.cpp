@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/common/numbers.hpp"
 #include "tools/common/text.hpp"
 
 namespace kgate::tool {
@@ -112,12 +113,12 @@ bool flush_output() {
 bool location_of(const request& options, detail::gates::location& out) {
   out.directory = options.dir;
   if (!options.group.empty()) {
-    const long number = group_number(options.group);
-    if (number < 0) {
+    const std::optional<unsigned> number = group_number(options.group);
+    if (!number) {
       complain("there is no group '" + options.group + "'");
       return false;
     }
-    out.group = static_cast<gid_t>(number);
+    out.group = gid_t{*number};
     out.mode = 0660;
   }
   out.overtakings = options.overtake < 0 ? 0 : static_cast<unsigned>(options.overtake);
@@ -239,12 +240,9 @@ std::string user_name(unsigned user) {
   return known_users().at(user);
 }
 
-long group_number(const std::string& group) {
-  char* end = nullptr;
-  const long number = std::strtol(group.c_str(), &end, 10);
-  if (!group.empty() && *end == '\0' && number >= 0) return number;
-  const std::string found = lookup_group(group);
-  return found.empty() ? -1 : std::strtol(found.c_str(), nullptr, 10);
+std::optional<unsigned> group_number(const std::string& group) {
+  const std::optional<unsigned> number = parse_id(group);
+  return number ? number : parse_id(lookup_group(group));
 }
 
 std::string iso_time(std::uint64_t wall_ns) {

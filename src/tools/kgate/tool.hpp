@@ -4,6 +4,7 @@
 /// What the commands of the tool have in common.
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -69,8 +70,8 @@ std::string file_text(const std::string& path);
 std::string user_name(unsigned user);
 /// Looks them up together: asking for one after the other takes a process each.
 void learn_user_names(const std::set<unsigned>& users);
-/// -1 if there is no such group.
-long group_number(const std::string& group);
+/// That of a group that is given by its number or its name; nothing if there is none of that name.
+std::optional<unsigned> group_number(const std::string& group);
 /// "2026-11-15T21:00:00Z"
 std::string iso_time(std::uint64_t wall_ns);
 /// "12s", "3m05s", "2h10m", "4d3h"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Who can do what to whom at a gate: one test for each line of docs/security.md."""
+import json
 import os
 import shutil
 import signal
@@ -51,6 +52,9 @@ class Strangers(Case):
     def call(self, user, *words, **more):
         return subprocess.run(self.as_user(user, KGATE, *words), env=more.pop("env", self.env), capture_output=True, text=True, timeout=30)
 
+    def seen_by(self, user, name="g"):
+        return json.loads(self.call(user, "status", "-n", name, "--json").stdout)["gates"][0]
+
     def setUp(self):
         super().setUp()
         os.chmod(self.dir, 0o755)
@@ -87,6 +91,58 @@ class Strangers(Case):
                 self.assertEqual(done.returncode, 1)
                 self.assertRegex(done.stderr, "Permission denied|Operation not permitted")
                 self.assertEqual(self.call(60001, "run", "-n", "g", "--try", "--existing", "--", "true").returncode, 0)
+
+    def test_an_owner_without_rights_is_told_how_to_get_them_back(self):
+        os.chmod(self.dir, 0o1777)
+        self.assertEqual(self.call(60001, "run", "-n", "g", "-k", "1", "--", "true").returncode, 0)
+        gate = os.path.join(self.dir, "g.gate")
+        locks = lock_files(self.dir, ".lock") + lock_files(self.dir, ".run")
+        every = [(125, ("run", "-n", "g", "--", "true")), (1, ("resize", "-n", "g", "-k", "2")), (1, ("remove", "-n", "g")), (1, ("doctor",))]
+        for mode in (0, 0o060, 0o200, 0o400):
+            for files, remedy in (([gate], f"you own it: chmod u+rw {gate}"), (locks[:1], f"you own them: chmod u+rw {locks[0]}")):
+                for path in files:
+                    os.chmod(path, mode)
+                for code, words in every:
+                    done = self.call(60001, *words)
+                    self.assertEqual(done.returncode, code, words)
+                    self.assertIn(remedy, done.stderr + done.stdout)
+                    self.assertNotIn("SHARING", done.stderr + done.stdout)
+                    self.assertIn("SHARING", self.call(60002, *words).stderr + self.call(60002, "doctor").stdout)
+                self.assertEqual(subprocess.run(self.as_user(60001, *remedy[remedy.index("chmod"):].split()), check=False).returncode, 0)
+                self.assertEqual(self.call(60001, "run", "-n", "g", "--", "true").returncode, 0)
+
+    def test_an_owner_without_rights_can_remove_its_gate(self):
+        os.chmod(self.dir, 0o1777)
+        for closed in ((".gate",), (".lock", ".run"), (".gate", ".lock", ".run")):
+            self.started.append(subprocess.Popen(self.as_user(60001, KGATE, "run", "-n", "g", "-k", "1", "--", "sleep", "60"), env=self.env))
+            self.until(lambda: len(self.seen_by(60001)["holders"]) == 1)
+            waiter = subprocess.Popen(self.as_user(60001, KGATE, "run", "-n", "g", "--", "true"), env=self.env, stderr=subprocess.DEVNULL)
+            self.started.append(waiter)
+            self.until(lambda: len(self.seen_by(60001)["waiters"]) == 1)
+            for name in os.listdir(self.dir):
+                if name.endswith(closed):
+                    os.chmod(os.path.join(self.dir, name), 0o060)
+            self.assertEqual(self.call(60002, "remove", "-n", "g", "--force").returncode, 1)
+            self.assertEqual(self.call(60001, "remove", "-n", "g").returncode, 1)
+            self.assertEqual({os.stat(os.path.join(self.dir, name)).st_mode & 0o777 for name in os.listdir(self.dir) if name.endswith(closed)}, {0o060})
+            done = self.call(60001, "remove", "-n", "g", "--force")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "g: removed\n", ""), closed)
+            self.assertEqual(waiter.wait(10), 121)
+            self.assertEqual(os.listdir(self.dir), [])
+
+    def test_a_forced_removal_opens_nothing_but_the_gate(self):
+        os.chmod(self.dir, 0o1777)
+        self.assertEqual(self.call(60001, "run", "-n", "g", "-k", "1", "--", "true").returncode, 0)
+        treasure = os.path.join(self.dir, "treasure")
+        with open(treasure, "w", encoding="ascii"):
+            os.chown(treasure, 60001, 60001)
+        os.chmod(treasure, 0)
+        for lock in lock_files(self.dir, ".lock") + lock_files(self.dir, ".run"):
+            os.unlink(lock)
+            os.symlink(treasure, lock)
+        os.chmod(os.path.join(self.dir, "g.gate"), 0)
+        self.call(60001, "remove", "-n", "g", "--force")
+        self.assertEqual(os.stat(treasure).st_mode & 0o777, 0)
 
     def test_a_stranger_cannot_even_look(self):
         self.run_kgate("run", "-n", "g", "-k", "1", "--", "true")

@@ -32,6 +32,8 @@ class Usage(Case):
         self.refused("run", "-k", "2", "-n", "a", "-n", "b", "--", "true", says="stands before several gates")
         self.refused("run", "--exec", "--time-limit", "1", "--", "true", says="contradict each other")
         self.refused("run", "--grace", "1", "--", "true", says="--grace is for --time-limit and --on only")
+        for word in ("help", "--help", "-h"):
+            self.refused(word, "run", "foo", says=f"kgate {word} run takes no operand 'foo'")
 
     def test_gates_whose_variables_would_be_the_same(self):
         for a, b, variable in (("a.b", "a-b", "KGATE_SLOT_A_B"), ("GPU", "gpu", "KGATE_SLOT_GPU")):
@@ -49,6 +51,23 @@ class Usage(Case):
         self.assertNotIn("did you mean", self.run_kgate("xyzzy").stderr)
         self.run_kgate("create", "-n", "g")
         self.assertNotIn("did you mean", self.run_kgate("status", "-n", "s").stderr)  # nothing in common
+
+    def test_modes_that_no_gate_can_have(self):
+        for mode in ("0", "044", "0060", "100", "200", "400", "440", "0577", "1600", "07777", "-1", "0x180", "+660", " 660", "0680", ""):
+            for words in (("run", "-n", "g", "--", "true"), ("create", "-n", "g"), ("hold", "-n", "g", "--path")):
+                self.refused(*words[:3], f"--mode={mode}", *words[3:], says="lets the owner read and write, such as 0660")
+        self.assertEqual(os.listdir(self.dir), [])
+        for name, mode in (("least", "600"), ("most", "0777")):
+            self.assertEqual(self.run_kgate("run", "-n", name, "--mode", mode, "--", "true").returncode, 0)
+            self.assertEqual(os.stat(os.path.join(self.dir, f"{name}.gate")).st_mode & 0o7777, int(mode, 8))
+
+    def test_numbers_that_no_group_can_have(self):
+        for group in ("4294967295", "4294967296", "4294967297", "8589934592", "18446744073709551615", "18446744073709551616", "9" * 40):
+            for words in (("run", "-n", "g", "--", "true"), ("create", "-n", "g"), ("hold", "-n", "g", "--path")):
+                self.refused(*words[:3], f"--group={group}", *words[3:], says="--group wants a group, by its name or by its number from 0 to 4294967294")
+        for group in (" 5", " +5", "+5", "5 ", "-1", "-0", "0x5", "5a", "\t5", "1e1"):
+            self.refused("create", "-n", "g", f"--group={group}", says="there is no group '")
+        self.assertEqual(os.listdir(self.dir), [])
 
     def test_durations(self):
         self.run_kgate("run", "-n", "g", "-t", "1h30m", "--", "true")
@@ -100,9 +119,13 @@ class Usage(Case):
 
     def test_what_is_said_of_a_missing_gate_fits_the_command(self):
         for words in (("status",), ("top",), ("stats",), ("wait",), ("cancel", "--all"), ("pause",), ("resume",), ("drain",), ("remove",),
-                      ("resize", "-k", "2")):
+                      ("resize", "-k", "2"), ("doctor",)):
             done = self.run_kgate(words[0], "-n", "g", *words[1:])
             self.assertEqual((done.returncode, done.stderr), (1, f"kgate: there is no gate 'g' in {self.dir}\n"), words)
+            self.assertEqual(done.stdout, "", words)
+        done = self.run_kgate("doctor", "-n", "g", "--json")
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertEqual(json.loads(done.stdout)["findings"], [{"gate": "g", "ok": False, "finding": f"there is no gate 'g' in {self.dir}"}])
 
     def test_a_gate_of_a_similar_name_is_suggested(self):
         self.run_kgate("create", "-n", "license")
