@@ -495,6 +495,10 @@ class OnAnEnsemble(unittest.TestCase):
         self.assertEqual(out.split(), ["0", "125", "0", "1", "0", "0"], errors)
         self.assertIn("keeps a slot already", errors)
         self.assertEqual(self.gate()["free"], 1)  # it was given back when release returned
+        refused = self.script(f'exec 9<&-; exec 9>>"$(kgate hold -n {self.name} --path)"; {hold}; echo $?')
+        out, errors = refused.communicate(timeout=60)
+        self.assertEqual(out.split(), ["125"], errors)
+        self.assertIn("descriptor 9 is open for writing only; open it for reading: exec 9<", errors)
         # As long as any process has the descriptor; a command substitution does not wait for the keeper.
         script = self.script(f"slot=$({hold}); echo $slot; sleep 60 & exec 9<&-; read -r line; wait")
         self.assertEqual(script.stdout.readline(), "0\n")
