@@ -36,7 +36,7 @@ std::string directory_of(const location& where);
 gate_failure check_directory(const location& where, bool create);
 
 bool valid_name(std::string_view name);
-/// Whether a gate may be created with this mode: what its owner cannot read and write nobody can mend.
+/// Whether a gate may be created with this mode: one that its owner cannot read and write is of no use.
 constexpr bool valid_mode(unsigned mode) { return (mode & ~0777U) == 0 && (mode & 0600U) == 0600U; }
 /// A text with \xNN for what would end it or steer a terminal.
 std::string visible(std::string_view text);
