@@ -40,7 +40,8 @@ namespace kgate {
 
 namespace detail::cluster {
 class lease_job;
-}
+class local_gate;
+}  // namespace detail::cluster
 
 namespace detail::gates {
 class core;
@@ -159,6 +160,7 @@ class gate {
   friend class member;
   friend class permit;
   friend class detail::gates::suspended_entry;
+  friend class detail::cluster::local_gate;
   struct shared;
 
   shared& opened() const;

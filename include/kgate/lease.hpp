@@ -48,11 +48,13 @@ class host_lease {
   host_lease(std::string_view address, std::string_view name, int slots = 0, lease_options options = {});
   host_lease(const host_lease&) = delete;
   host_lease& operator=(const host_lease&) = delete;
+  /// Ends the lease, if that has not been done: jobs that are inside lose their slots, and have until they leave, or
+  /// for the time of the session, before others are given these; so long this waits. Takes the lease's files away.
   ~host_lease();
 
   /// Once: lends slots to the jobs of this host, until `stop` is requested and the last job has left, or the gate is
   /// removed. A session that is lost is replaced by a new one as soon as the ensemble can be reached. Throws
-  /// gate_error if the gate cannot be used.
+  /// gate_error if the gate cannot be used; removed if the local gate is gone. The lease is over then.
   void serve(stop_token stop);
   /// Ends the lease now: jobs that are inside lose their slots.
   void abandon() noexcept;
@@ -77,7 +79,8 @@ class leased_gate {
   leased_gate& operator=(leased_gate&&) noexcept;
   ~leased_gate();
 
-  /// Waits for a slot, first come, first served on this host. Throws session_lost if the lease ends meanwhile.
+  /// Waits for a slot, first come, first served on this host. Throws session_lost if the lease has ended, or ends
+  /// meanwhile, and no other one takes its place.
   [[nodiscard("the permit leaves when it is destroyed")]] permit enter();
   /// The same until `stop` is requested; nothing then.
   [[nodiscard]] std::optional<permit> enter(stop_token stop);
@@ -90,6 +93,7 @@ class leased_gate {
 
  private:
   friend class permit;
+  struct opened;
   struct shared;
   std::shared_ptr<shared> shared_;
 };

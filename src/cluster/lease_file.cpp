@@ -9,8 +9,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include "cluster/session.hpp"
+#include "gate/byte_locks.hpp"
 #include "gate/location.hpp"
 #include "kgate/detail/waiting/futex.hpp"
 
@@ -18,7 +20,7 @@ namespace kgate::detail::cluster {
 
 namespace {
 
-constexpr std::uint64_t mark_of_leases = 0x0001'6573'6165'6c6bU;  // "klease", version 1
+constexpr std::uint64_t mark_of_leases = 0x0002'6573'6165'6c6bU;  // "klease", version 2
 
 [[noreturn]] void fail(const std::string& doing, const std::string& path) {
   const gate_errc code = errno == EACCES || errno == EPERM ? gate_errc::no_permission : gate_errc::system;
@@ -40,6 +42,16 @@ struct flock lessor_byte(short type) {
   return range;
 }
 
+std::string path_of_lease(const lease_location& location) {
+  return location.directory + "/." + location.gate + ".lease";
+}
+
+void check_owner(int fd, const std::string& path) {
+  struct stat there {};
+  if (fstat(fd, &there) == 0 && S_ISREG(there.st_mode) && there.st_uid == geteuid()) return;
+  throw gate_error({gate_errc::not_a_gate, path + " is not a lease of this user; remove it"});
+}
+
 }  // namespace
 
 bool lease_words::is_valid() const { return boot_time().count() < valid_until_ns.load(); }
@@ -51,46 +63,76 @@ lease_location location_of(const address& where, std::string_view name, const st
   char digits[16];
   std::snprintf(digits, sizeof digits, ".%08x", hash_of(where.hosts + where.root + "/" + std::string(name)));
   constexpr std::size_t name_max = 64 - 9;
-  return {gates::directory_of(there), std::string(name.substr(0, name_max)) + digits};
+  return {gates::directory_of(there), std::string(name.substr(0, name_max)) + digits, std::string(name)};
 }
 
-lease_file::lease_file(const lease_location& location, bool create) {
-  const std::string path = location.directory + "/." + location.gate + ".lease";
-  fd_ = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
+lease_file::lease_file(const lease_location& location) : path_(path_of_lease(location)) {
+  fd_ = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (fd_ < 0 && errno == ENOENT)
-    throw gate_error({gate_errc::not_found, "no lease of that gate is on this host (" + path +
+    throw gate_error({gate_errc::not_found, "no lease of gate '" + location.name + "' is on this host (" + path_ +
                                                 "); `kgate lease` with the same address and name makes one"});
-  if (fd_ < 0) fail("open", path);
+  if (fd_ < 0) fail("open", path_);
+  try {
+    check_owner(fd_, path_);
+    // A lessor that has just created it gives it its size and its mark.
+    for (int tries = 0; (words_ == nullptr && !map()) || words_->mark.load() == 0; ++tries) {
+      if (tries == 1000 || (words_ == nullptr && lseek(fd_, 0, SEEK_END) > 0)) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (words_ != nullptr && words_->mark.load() == mark_of_leases) return;
+    throw gate_error({gate_errc::not_a_gate, path_ + " is no lease of this version of kgate; remove it"});
+  } catch (...) {
+    close_all();
+    throw;
+  }
+}
+
+std::unique_ptr<lease_file> lease_file::of_lessor(const lease_location& location) {
+  for (;;) {
+    std::unique_ptr<lease_file> out(new lease_file);
+    out->path_ = path_of_lease(location);
+    out->fd_ = open(out->path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_CREAT, 0600);
+    if (out->fd_ < 0) fail("open", out->path_);
+    check_owner(out->fd_, out->path_);
+    if (!out->lock(F_WRLCK))
+      throw gate_error({gate_errc::in_use, "this host has a lease of gate '" + location.name + "' already"});
+    if (!out->is_in_place()) continue;  // the lessor before has taken it away
+    const bool is_new = lseek(out->fd_, 0, SEEK_END) == 0;
+    if (is_new && ftruncate(out->fd_, sizeof(lease_words)) != 0) fail("write", out->path_);
+    if (out->map()) {
+      if (is_new) out->words_->mark.store(mark_of_leases);
+      if (out->words_->mark.load() == mark_of_leases) return out;
+    }
+    out->remove();  // what another version of kgate left
+  }
+}
+
+/// False if it has another size.
+bool lease_file::map() {
   struct stat there {};
-  const bool known = fstat(fd_, &there) == 0;
-  const auto size = static_cast<off_t>(sizeof(lease_words));
-  if (!known || !S_ISREG(there.st_mode) || there.st_uid != geteuid() ||
-      (there.st_size != size && !(create && there.st_size == 0 && ftruncate(fd_, size) == 0))) {
-    close(fd_);
-    throw gate_error({gate_errc::not_a_gate, path + " is not a lease of this user; remove it"});
-  }
+  if (fstat(fd_, &there) != 0 || there.st_size != static_cast<off_t>(sizeof(lease_words))) return false;
   void* const map = mmap(nullptr, sizeof(lease_words), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
-  if (map == MAP_FAILED) {
-    close(fd_);
-    fail("map", path);
-  }
+  if (map == MAP_FAILED) fail("map", path_);
   words_ = static_cast<lease_words*>(map);
-  std::uint64_t mark = 0;
-  if (create) words_->mark.compare_exchange_strong(mark, mark_of_leases);
-  if (words_->mark.load() == mark_of_leases) return;
-  munmap(map, sizeof(lease_words));
-  close(fd_);
-  throw gate_error({gate_errc::not_a_gate, path + " is no lease of this version of kgate; remove it"});
+  return true;
 }
 
-lease_file::~lease_file() {
-  munmap(words_, sizeof(lease_words));
-  close(fd_);
+void lease_file::close_all() noexcept {
+  if (words_ != nullptr) munmap(words_, sizeof(lease_words));
+  if (fd_ >= 0) close(fd_);
 }
 
-bool lease_file::become_lessor() {
-  struct flock range = lessor_byte(F_WRLCK);
+lease_file::~lease_file() { close_all(); }
+
+bool lease_file::lock(short type) {
+  struct flock range = lessor_byte(type);
   return fcntl(fd_, F_OFD_SETLK, &range) == 0;
+}
+
+bool lease_file::is_in_place() const { return gates::file_id::of(path_) == gates::file_id::of(fd_); }
+
+void lease_file::remove() noexcept {
+  if (lock(F_WRLCK) && is_in_place()) unlink(path_.c_str());
 }
 
 bool lease_file::has_lessor() const {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cluster/gate_nodes.hpp"
+#include "cluster/local_gate.hpp"
 
 namespace kgate::detail::cluster {
 
@@ -16,20 +17,28 @@ constexpr std::chrono::milliseconds nap_max{1000}, nap_short{10};
 constexpr std::chrono::microseconds turn_of_each{200};
 }  // namespace
 
-kept_slots::kept_slots(gate& local, listener& owner) : local_(local), owner_(owner) {
-  grow(local.slots());
+kept_slots::kept_slots(gate& local, int slots, listener& owner) : local_(local), owner_(owner) {
+  grow(slots);
   thread_ = std::jthread([this](const std::stop_token& stop) { wait_for_slots(stop); });
 }
 
-kept_slots::~kept_slots() {
-  thread_.request_stop();
-  changed_.notify_all();
-}
+kept_slots::~kept_slots() { end(); }
 
 void kept_slots::grow(int slots) {
   const std::scoped_lock lock(mutex_);
   for (auto i = static_cast<int>(held_.size()); i < slots; ++i) spare_.push_back(local_.join());
   held_.resize(std::max(held_.size(), static_cast<std::size_t>(slots)));
+  restore_size();
+}
+
+void kept_slots::put_right() {
+  const std::scoped_lock lock(mutex_);
+  restore_size();
+}
+
+void kept_slots::restore_size() {
+  const auto size = static_cast<int>(held_.size());
+  if (local_.slots() != size) local_.resize(size);
 }
 
 void kept_slots::request() {
@@ -52,7 +61,10 @@ void kept_slots::leave(int slot) {
   there.reset();
 }
 
-void kept_slots::leave_all() {
+void kept_slots::end() {
+  thread_.request_stop();
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
   const std::scoped_lock lock(mutex_);
   for (auto& one : held_) one.reset();
 }
@@ -60,31 +72,43 @@ void kept_slots::leave_all() {
 void kept_slots::wait_for_slots(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [this] { return requested_; })) {
-    gate::member mine = std::move(spare_.back());
-    spare_.pop_back();
-    lock.unlock();
-    bool entered = false;
-    int slot = -1;
-    std::exception_ptr failure;
     try {
-      entered = mine.enter(stop);
-      if (entered) slot = mine.slot();
+      enter(lock, stop);
     } catch (const gate_error& error) {
-      if (error.code() != gate_errc::cancelled) failure = std::current_exception();  // if it was, asks again
+      if (!lock.owns_lock()) lock.lock();
+      if (error.code() != gate_errc::cancelled) failure_ = std::current_exception();  // if it was, asks again
     }
-    lock.lock();
-    if (slot >= 0) {
-      requested_ = false;
-      taken_ = slot;
-      if (static_cast<std::size_t>(slot) >= held_.size()) held_.resize(static_cast<std::size_t>(slot) + 1);
-      held_[static_cast<std::size_t>(slot)].emplace(std::move(mine));
-    } else {
-      spare_.push_back(std::move(mine));
-    }
-    failure_ = failure;
     owner_.alert();
-    if (failure != nullptr) return;
+    if (failure_ != nullptr) return;
   }
+}
+
+void kept_slots::enter(std::unique_lock<std::mutex>& lock, const std::stop_token& stop) {
+  if (spare_.empty()) spare_.push_back(local_.join());
+  gate::member mine = std::move(spare_.back());
+  spare_.pop_back();
+  lock.unlock();
+  int slot = -1;
+  try {
+    if (mine.enter(stop)) slot = mine.slot();
+  } catch (...) {
+    lock.lock();
+    spare_.push_back(std::move(mine));
+    throw;
+  }
+  lock.lock();
+  if (slot >= 0 && static_cast<std::size_t>(slot) < held_.size()) {
+    auto& there = held_[static_cast<std::size_t>(slot)];
+    if (there) throw gate_error({gate_errc::damaged, "a slot of the local gate of a lease was given twice"});
+    requested_ = false;
+    taken_ = slot;
+    there.emplace(std::move(mine));
+    return;
+  }
+  const bool beyond = slot >= 0;  // L7: somebody else has made the local gate larger
+  if (beyond) mine.leave();
+  spare_.push_back(std::move(mine));
+  if (beyond) restore_size();
 }
 
 lease_bell::lease_bell(lease_file& file, listener& owner) : file_(file), owner_(owner) {
@@ -117,15 +141,15 @@ void lease_bell::hear(const std::stop_token& stop) {
 }
 
 lease_host::lease_host(std::shared_ptr<session> s, const participant_data& who, const settings& how, lease_file& file,
-                       gate& local)
+                       gate& local, int slots)
     : request_client(*s, how.where.root + "/" + how.name, who, {}),
       session_kept_(std::move(s)),
       how_(how),
       file_(file),
       local_(local),
-      kept_(local, events()),
+      kept_(local, slots, events()),
       bell_(file, events()) {
-  mine.at.resize(static_cast<std::size_t>(local.slots()));
+  mine.at.resize(static_cast<std::size_t>(slots));
   bell_seen_ = file_.words().bell.load();
   epoch_ = file_.words().epoch.fetch_add(1) + 1;
   session_kept_->publish_validity(file_.words().valid_until_ns);
@@ -167,12 +191,12 @@ lease_host::clock::duration lease_host::turn() const {
 }
 
 local_view lease_host::local() {
+  if (!local_gate::is_in_place(local_))  // L6
+    throw gate_error({gate_errc::removed, "the local gate of the lease of gate '" + how_.name +
+                                              "' was removed, and so the lease ends; its jobs lose their slots"});
+  kept_.put_right();  // L7
   local_view out;
-  if (const std::optional<int> slot = kept_.take()) {
-    out.taken = *slot;
-    // A slot above the size that the local gate had: it was made larger by another process.
-    if (static_cast<std::size_t>(*slot) >= mine.at.size()) mine.at.resize(static_cast<std::size_t>(*slot) + 1);
-  }
+  if (const std::optional<int> slot = kept_.take()) out.taken = *slot;
   const std::uint32_t bell = file_.words().bell.load();
   const gate_status seen = local_.status();
   const bool rung = bell != bell_seen_;
@@ -214,10 +238,7 @@ void lease_host::withdraw(int i) {
   unused_since_.reset();
 }
 
-void lease_host::grow(int slots) {
-  local_.resize(slots);
-  kept_.grow(slots);
-}
+void lease_host::grow(int slots) { kept_.grow(slots); }
 
 void lease_host::revoke() {
   epoch_ = file_.words().epoch.fetch_add(1) + 1;
@@ -226,7 +247,19 @@ void lease_host::revoke() {
 
 void lease_host::turn_away() {
   close();
-  kept_.leave_all();
+  kept_.end();
+}
+
+void lease_host::await_departures() noexcept {
+  const clock::time_point until = clock::now() + session_kept_->timeout();
+  const auto somebody_inside = [&] {
+    try {
+      return !local_.status().holders.empty();
+    } catch (...) {
+      return true;  // nobody can say
+    }
+  };
+  while (clock::now() < until && !session_kept_->is_lost() && somebody_inside()) std::this_thread::sleep_for(nap_short);
 }
 
 void lease_host::forfeit() { revoke(); }

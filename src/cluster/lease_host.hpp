@@ -22,23 +22,28 @@ namespace kgate::detail::cluster {
 /// The lessor's members at the local gate: one for each slot. A thread of its own waits where there is a queue.
 class kept_slots {
  public:
-  kept_slots(gate& local, listener& owner);
+  kept_slots(gate& local, int slots, listener& owner);
   kept_slots(const kept_slots&) = delete;
   kept_slots& operator=(const kept_slots&) = delete;
   ~kept_slots();
 
-  /// Has a member for each of so many slots.
+  /// Has a member for each of so many slots, which the local gate then has.
   void grow(int slots);
+  /// The local gate has as many slots as there are members, whoever has changed that.
+  void put_right();
   /// Queues for one slot.
   void request();
   /// The slot requested, if it is there; once.
   std::optional<int> take();
   /// Leaves a slot that it has.
   void leave(int slot);
-  void leave_all();
+  /// Leaves all of them, and waits for none.
+  void end();
 
  private:
   void wait_for_slots(const std::stop_token& stop);
+  void enter(std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
+  void restore_size();
 
   gate& local_;
   listener& owner_;
@@ -89,7 +94,7 @@ class lease_host : public request_client {
   lease_host(const lease_host&) = delete;
   lease_host& operator=(const lease_host&) = delete;
   lease_host(std::shared_ptr<session> s, const participant_data& who, const settings& how, lease_file& file,
-             gate& local);
+             gate& local, int slots);
   ~lease_host() { leave_session(); }
 
   books mine;
@@ -116,6 +121,8 @@ class lease_host : public request_client {
   void revoke();
   /// After the lease: waiters of the local gate learn that it has ended.
   void turn_away();
+  /// After these: until those who were inside have left, or the time of the session is over.
+  void await_departures() noexcept;
 
  private:
   clock::duration turn() const;

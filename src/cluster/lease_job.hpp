@@ -3,6 +3,8 @@
 
 /// A job's side of a lease (leased_passage of algorithms/cluster_lease.hpp) on a real machine.
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "cluster/lease_file.hpp"
@@ -57,7 +59,13 @@ class lease_job {
   bool valid() const { return file_.words().is_valid(); }
   lent entry() { return read_entry(file_.words(), member_.slot()); }
   void leave() { member_.leave(); }
-  bool served() const { return file_.has_lessor() && file_.words().closed.load() == 0; }
+  /// Nothing is lent at a slot that a lost lease has left, or that somebody has added to the local gate: the lessor takes
+  /// it back, which those that ask again and again would only hinder.
+  bool served() const {
+    if (!file_.is_open()) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return true;
+  }
   template <class... T>
   void live(int, const T&...) {}
 

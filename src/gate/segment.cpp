@@ -451,7 +451,7 @@ gate_failure segment::unlink_retired() {
   // The lock belongs to this very gate, so no process can unlink the one that may have taken its place at the path.
   held_bytes maintenance;
   gate_failure failure = lock_maintenance(maintenance);
-  const bool ours = file_id::of(path_) == id_;
+  const bool ours = is_in_place();
   if (failure) return ours ? failure : gate_failure{};
   if (ours && unlink(path_.c_str()) != 0) return system_failure("cannot remove " + path_, errno);
   lock_file::unlink(lock_stem_of(path_, lock_id_));

@@ -38,6 +38,10 @@ class segment {
   file_layout& map() const noexcept { return *map_; }
   lock_file& locks() noexcept { return locks_; }
   const std::string& path() const noexcept { return path_; }
+  /// Whether the gate at its path is still this one.
+  bool is_in_place() const noexcept { return file_id::of(path_) == id_; }
+  /// The number that tells it from any other gate of its name, as it was when this was opened.
+  std::uint64_t id() const noexcept { return lock_id_; }
 
   /// Gives space in the file to the record of member i, or to the words of so many slots, so that using them cannot
   /// fail. 0 or an errno.

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a node that is not kgate's: write_node ADDRESS PATH DATA, created if it is not there. Without DATA: shows what
-// the node says.
+// the node says. And what another program of this user does to a gate of this machine: write_node --gate DIR NAME K
+// resizes it, K = 0 removes it.
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include "cluster/session.hpp"
+#include "kgate/gate.hpp"
 
 int main(int argc, char** argv) {
   using namespace kgate::detail::cluster;
+  if (argc == 5 && std::string_view(argv[1]) == "--gate") {
+    kgate::gate local(argv[3], 0, {.directory = argv[2]});
+    if (const int slots = std::atoi(argv[4]); slots > 0)
+      local.resize(slots);
+    else
+      local.remove(true);
+    return 0;
+  }
   address where;
   if (argc < 3 || argc > 4 || parse_address(argv[1], where)) return 2;
   session s(where, "", std::chrono::seconds(10));

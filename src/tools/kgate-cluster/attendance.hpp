@@ -28,6 +28,7 @@ inline time_point after(double seconds) {
 struct slots_seen {
   bool lost = false;
   bool connected = true;
+  const char* why = "the ensemble has not been reached for the session's time-out";  ///< it is lost
 };
 
 /// Asks a command to end, and then makes it.
@@ -108,7 +109,7 @@ class attendance {
  private:
   void watch_slots() {
     const slots_seen now = slots_();
-    if (now.lost && !lost_) lose();
+    if (now.lost && !lost_) lose(now.why);
     const bool connected = now.connected;
     if (connected != connected_ && !lost_ && !options_.quiet)
       complain(connected ? "connected to the ensemble again; the slot is still held"
@@ -116,10 +117,10 @@ class attendance {
                            "the session's time-out");
     connected_ = connected;
   }
-  void lose() {
+  void lose(const char* why) {
     lost_ = true;
     const bool ignored = options_.on_loss == "ignore";
-    complain(std::string("the slot is lost: the ensemble has not been reached for the session's time-out") +
+    complain(std::string("the slot is lost: ") + why +
              (ignored ? "; the command goes on without it" : "; the command is ended"));
     if (!ignored) end_.begin(options_.on_loss == "kill");
   }

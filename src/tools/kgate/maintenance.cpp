@@ -5,6 +5,7 @@
 #include "tools/kgate/history.hpp"
 #include "tools/kgate/jobserver_tokens.hpp"
 #include "tools/kgate/json.hpp"
+#include "tools/kgate/local_lease.hpp"
 #include "tools/kgate/tool.hpp"
 
 namespace kgate::tool {
@@ -101,6 +102,7 @@ int create(const request& options) {
 int resize(const request& options) {
   core gate;
   if (!open_existing(options, gate)) return exit_failed;
+  if (is_lent_through(directory_of(options), options.name())) return exit_failed;
   const int before = gate.slots();
   membership mine;
   if (const gate_failure failure = gate.join("kgate resize", mine)) {
@@ -135,6 +137,7 @@ int remove(const request& options) {
     complain(failure, options);
     return exit_failed;
   }
+  if (is_lent_through(directory_of(options), options.name())) return exit_failed;
   const gate_failure refused = failure ? remove_unreadable(path) : gate.remove(options.force);
   if (refused.code == gate_errc::in_use && !failure && !options.force) {
     const std::string it = gate_arguments(options, options.name());
@@ -154,12 +157,14 @@ int remove(const request& options) {
 int doctor(const request& options) {
   if (!can_list(options)) return exit_failed;
   const std::string directory = directory_of(options);
+  const int swept = options.named ? 0
+                                  : sweep_leases(directory) + sweep_unfinished(directory, "") +
+                                        sweep_histories(directory) + sweep_fifos();
   std::vector<std::string> names;
   if (options.named)
     names.push_back(options.name());
   else
     names = names_in(directory);
-  const int swept = options.named ? 0 : sweep_unfinished(directory, "") + sweep_histories(directory) + sweep_fifos();
   std::string out;
   int wrong = 0;
   json_value document = json_document();

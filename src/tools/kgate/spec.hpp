@@ -101,6 +101,8 @@ struct gate_request {
   std::string name;
   int slots = 0;   ///< 0: as it is, or 1 if it is created
   int weight = 0;  ///< 0: none given
+  /// Not empty: it is the local gate of the lease of that gate between machines, and messages speak of this.
+  std::string lease_of{};
   int permits() const { return weight == 0 ? 1 : weight; }
 };
 

@@ -12,6 +12,7 @@
 #include "tools/common/terminal.hpp"
 #include "tools/common/text.hpp"
 #include "tools/kgate/json.hpp"
+#include "tools/kgate/local_lease.hpp"
 #include "tools/kgate/waiting.hpp"
 
 namespace kgate::tool {
@@ -228,6 +229,8 @@ int list(const request& options) {
   json_value& all = document["gates"] = json_value::array();
   for (const view& gate : gates) {
     if (gate.failure) continue;
+    const bool is_over = lease_through(directory_of(options), gate.name) == lease_state::over;
+    if (is_over && !options.named && gate.seen.holders.empty() && gate.seen.waiters.empty()) continue;
     all.push_back({{"name", gate.name},
                    {"slots", gate.seen.slots},
                    {"inside", inside_of(gate)},
@@ -235,7 +238,8 @@ int list(const request& options) {
                    {"paused", gate.seen.paused}});
     out += padded(gate.name, widest) + padded(std::to_string(gate.seen.slots), 7, true) +
            padded(std::to_string(inside_of(gate)), 8, true) +
-           padded(std::to_string(gate.seen.waiters.size()), 9, true) + (gate.seen.paused ? "  paused" : "") + "\n";
+           padded(std::to_string(gate.seen.waiters.size()), 9, true) + (gate.seen.paused ? "  paused" : "") +
+           (is_over ? "  of a lease that is over" : "") + "\n";
   }
   print(options, document, out);
   return failures == 0 ? exit_ok : exit_failed;

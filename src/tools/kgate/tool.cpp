@@ -158,6 +158,7 @@ void complain(const gate_failure& failure, const request& options) {
     const std::size_t name = text.find(" -n ", at);
     if (name == std::string::npos || text.find(' ', at + 6) != name) continue;
     const std::size_t end = std::min(text.find_first_of(" `", name + 4), text.size());
+    if (text.compare(end, 7, " --dir ") == 0) continue;  // it has been said
     const std::string with = gate_arguments(options, text.substr(name + 4, end - name - 4));
     text.replace(name, end - name, with);
   }

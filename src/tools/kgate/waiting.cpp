@@ -105,7 +105,8 @@ class interruptible_wait {
 };
 
 int failed_entry(entry why, const request& options, const gate_request& wanted) {
-  const std::string gate = "gate '" + wanted.name + "'";
+  const std::string gate = wanted.lease_of.empty() ? "gate '" + wanted.name + "'"
+                                                   : "the lease of gate '" + wanted.lease_of + "' on this host";
   const std::string see = "; see `kgate status" + gate_arguments(options, wanted.name) + "`";
   switch (why) {
     case entry::timed_out:
@@ -113,6 +114,7 @@ int failed_entry(entry why, const request& options, const gate_request& wanted) 
         complain("no slot of " + gate + (options.try_once ? " is free" : " became free in time") + see);
       return refusal_code(options);
     case entry::removed:
+      if (!wanted.lease_of.empty()) return lease_gone;
       complain(gate + " was removed; the command was not started");
       return exit_lost;
     case entry::damaged:
@@ -361,6 +363,7 @@ int open_gate(const request& options, const gate_request& wanted, core& gate, bo
     if (failure.code != gate_errc::wrong_slots || tries == tries_max) break;
     failure = gate.open(wanted.name, 0, where);  // another process was faster, with a number: that gate will do
   }
+  if (failure.code == gate_errc::not_found && !wanted.lease_of.empty()) return lease_gone;
   if (failure.code == gate_errc::not_found && options.existing)
     failure.text = no_such_gate(options, wanted.name) + "; create it: kgate create" +
                    gate_arguments(options, wanted.name) + " -k K";

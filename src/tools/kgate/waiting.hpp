@@ -53,6 +53,9 @@ gate_failure open_with_size(const gate_request& wanted, const detail::gates::loc
 /// A gate that exists keeps what it was created with: says which of the options change nothing.
 void compare_with_options(const request& options, const gate_request& wanted, detail::gates::core& gate);
 
+/// The local gate of a lease is gone: the caller says what that means.
+inline constexpr int lease_gone = -1;
+
 /// Takes the slots of all gates that were named, in the order of their names, or none: then an exit code. `out` has
 /// them in the order in which they were named. Does not return if a signal ends the wait.
 std::optional<int> acquire_slots(const request& options, std::vector<held_slot>& out);
