@@ -30,10 +30,19 @@
 ///                  cannot keep it out.
 ///              L5  It also watches the size of the gate, and gives back everything if one of its slots is not below
 ///                  it, or if the gate is paused.
+///              L6  A job believes the entries only inside the very local gate that the lessor holds: which one that is
+///                  stands beside them. Another gate of its name is not the lease's. A lessor whose local gate is gone
+///                  lends nothing any more.
+///              L7  Others may resize the local gate. A local slot beyond those that the lessor has books for has no
+///                  entry; the lessor leaves it when it is given one, and gives the local gate its size back.
+///              L8  A lessor that ends while it has lent slots ends their lease first (another epoch); its session goes
+///                  when those inside have left, or by its time.
+///              L9  A lessor that has lent as many slots as the gate has is not in the queue: as the head of it it
+///                  would not see that others wait.
 /// Deviations   none
 /// Memory model entries, epoch and time are sequentially consistent
 /// Evidence     tests/cluster/lab/lease_test.cpp (hosts, jobs and a simulated ensemble, exhaustively, with lost
-///              answers, expiries and deaths; mutants)
+///              answers, expiries and deaths; mutants); L6 and L8: tests/cluster/lease_library_test.cpp, on a server
 ///
 /// Host is a Client of the recipe with one request at a time, and besides
 ///   mine                  lease_books: what the lessor has to know between two steps
@@ -63,7 +72,9 @@ class lessor {
   using slot = typename Host::local_slot;
   using request_text = recipe<Host>;
 
-  lessor(Host& host, typename Host::gate_id gate, gate_size size) : c(host), request_(host, std::move(gate), size) {}
+  lessor(Host& host, typename Host::gate_id gate, gate_size size) : c(host), request_(host, std::move(gate), size) {
+    c.mine.slots = size.slots;
+  }
 
   /// Until it is asked to end, and none is inside.
   outcome serve() {
@@ -78,7 +89,7 @@ class lessor {
         how = withdraw_request();
       else if (ending && c.mine.count(slot::kept) == static_cast<int>(c.mine.at.size()))
         return outcome::done;
-      else if (!ending && !c.mine.queued && local.wanted > 0 && c.mine.count(slot::kept) > 0)
+      else if (!ending && !c.mine.queued && local.wanted > 0 && c.mine.count(slot::kept) > 0 && !has_all())  // L9
         how = request_more();
       else
         how = attend(local, ending);
@@ -88,6 +99,8 @@ class lessor {
   }
 
  private:
+  bool has_all() const { return c.mine.count(slot::lent) >= c.mine.slots; }
+
   /// The local slot i was given to the lessor: what was lent there goes back to the ensemble (L2).
   outcome collect(int i) {
     c.mine.slot_requested = false;
@@ -160,9 +173,12 @@ class lessor {
       c.mine.others_wait = waits.value;
     }
     if (c.mine.count(slot::lent) > 0) {
+      const int slots = c.mine.slots;
       const answer read = adapt();
       if (read == answer::unknown) return c.reconnect() ? outcome::done : outcome::lost;
       if (read != answer::ok) return read == answer::no_node ? outcome::removed : outcome::lost;
+      if (c.mine.queued && has_all()) return withdraw_request();  // L9
+      if (slots != c.mine.slots) return outcome::done;
     }
     c.mine.watching = true;
     return outcome::done;
@@ -174,6 +190,7 @@ class lessor {
     c.live(30, request_.at());
     const auto size = c.size(request_.gate());
     if (size.is != answer::ok) return size.is;
+    c.mine.slots = size.value.slots;
     for (const slot& one : c.mine.at)
       if (one.is == slot::lent && (size.value.paused != 0 || !one.slots.below(size.value.slots)))
         c.mine.owed = static_cast<std::uint16_t>(c.mine.count(slot::lent));

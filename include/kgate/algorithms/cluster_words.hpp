@@ -81,6 +81,7 @@ struct lease_books {
   bool watching = false;        ///< nothing that was read of the ensemble has changed since
   bool others_wait = false;     ///< another is the head of q, as it was read
   std::uint16_t owed = 0;       ///< how many slots are to be given back
+  int slots = 0;                ///< of the gate between machines, as they were read
 
   int count(std::uint8_t kind) const {
     int n = 0;

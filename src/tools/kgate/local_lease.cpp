@@ -63,7 +63,7 @@ bool is_lease(int fd) {
   return got == 0 || (got == sizeof begin && std::memcmp(begin, lease_mark.data(), sizeof begin) == 0);
 }
 
-/// Whether nobody has the file open, and has not used it for a day: a script may have been told its name only.
+/// Whether nobody has the file open, and has not used it for a day: a script may know no more than its name.
 bool is_forgotten(int fd) {
   constexpr std::time_t day = 86400;
   struct stat there {};

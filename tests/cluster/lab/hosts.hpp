@@ -4,6 +4,8 @@
 /// Hosts that lease slots of a simulated ensemble: for each a local gate, as an object that serves in order, and what
 /// its lessor has lent there. Local gates are explored by themselves (tests/gate); here they are taken for right.
 
+#include <utility>
+
 #include "cluster/lab/ensemble.hpp"
 
 namespace kgate::lab {
@@ -45,12 +47,12 @@ struct local_gate {
     return n;
   }
   std::uint8_t slot_of(std::uint8_t who) const {
-    for (std::uint8_t i = 0; i < size; ++i)
+    for (std::uint8_t i = 0; i < local_slots_max; ++i)
       if (holder[i] == who) return i;
     return nobody_there;
   }
   bool lends_an_unused_slot() const {
-    for (unsigned i = 0; i < size; ++i)
+    for (unsigned i = 0; i < local_slots_max; ++i)
       if (holder[i] == nobody_there && entry[i].fence != 0) return true;
     return false;
   }
@@ -77,16 +79,29 @@ struct local_gate {
         for (unsigned j = i; j + 1 < local_waiters_max; ++j) queue[j] = queue[j + 1];
         queue[local_waiters_max - 1] = nobody_there;
       }
-    for (unsigned i = 0; i < size; ++i)
+    for (unsigned i = 0; i < local_slots_max; ++i)
       if (holder[i] == who) holder[i] = nobody_there;
     serve();
+  }
+  unsigned inside() const {
+    unsigned n = 0;
+    for (const std::uint8_t who : holder) n += who != nobody_there ? 1 : 0;
+    return n;
+  }
+  /// As the lessor does before it looks (L7): the gate has `slots` again, and the lessor no slot beyond them. False as
+  /// above.
+  bool put_right(std::uint8_t slots) {
+    size = slots;
+    if (taken == nobody_there || taken < slots) return serve();
+    holder[std::exchange(taken, nobody_there)] = nobody_there;
+    return enter(the_lessor);
   }
 
  private:
   bool serve() {
     bool bounded = true;
     for (unsigned i = 0; i < size; ++i) {
-      if (holder[i] != nobody_there || queue[0] == nobody_there) continue;
+      if (holder[i] != nobody_there || queue[0] == nobody_there || inside() >= size) continue;
       const std::uint8_t who = queue[0];
       for (unsigned j = 0; j + 1 < local_waiters_max; ++j) queue[j] = queue[j + 1];
       queue[local_waiters_max - 1] = nobody_there;

@@ -3,6 +3,7 @@
 
 /// Hosts with a lessor and jobs each, and clients of the ensemble itself, in every order; generic over the texts.
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,8 +19,8 @@ struct lease_scripts {
   int hosts = 2;
   int jobs = 1;    ///< of each host
   int direct = 0;  ///< clients without a lease
-  int resize =
-      0;  ///< what the direct clients do instead of entering: set k; -1: remove the gate; -2: drain it and resume
+  int resize = 0;  ///< what the direct clients do instead of entering: set k; -1: remove the gate; -2: drain it and
+                   ///< resume; -3: give the local gate another size, 2
   int k = 1;
   int passages = 1;        ///< of each job and each direct client
   int losses = 0;          ///< of answers, for each lessor
@@ -29,6 +30,7 @@ struct lease_scripts {
   bool idles = true;       ///< slots that are not used go back by themselves
   bool insists = false;    ///< a job goes on as long as another host waits
   bool any_order = false;  ///< that a waiter is passed does not count
+  bool shrinks = false;    ///< the direct client first sets k to 1
   bool remakes = false;    ///< the direct client first removes the gate, and makes another one of its name
 
   int lessors() const { return hosts + (successor ? 1 : 0); }
@@ -84,11 +86,15 @@ class simulated_host : public simulated_client<host_world> {
   local_view local() {
     const std::uint32_t seen = world_.E.rmw_seeing(
         p_["local"],
-        [h = host_](host_world w) {
-          w.host[h].taken = nobody_there;
+        [h = host_, slots = mine.at.used](host_world w) {
+          local_gate& g = w.host[h];
+          if (g.taken < slots) g.taken = nobody_there;
+          if (g.size != slots && !g.put_right(slots)) w.breaks(broken::local);
           return w;
         },
-        [h = host_, what = what_](const host_world& w) { return view_of(w.host[h], what); });
+        [h = host_, what = what_, slots = mine.at.used](const host_world& w) {
+          return view_of(w.host[h], what, slots);
+        });
     last_ = seen;
     return unpacked(seen);
   }
@@ -145,8 +151,9 @@ class simulated_host : public simulated_client<host_world> {
       expire();
       return detail::cluster::event::expired;
     }
-    return await_something(
-        [h = host_, what = what_, last = last_](const host_world& w) { return view_of(w.host[h], what) != last; });
+    return await_something([h = host_, what = what_, slots = mine.at.used, last = last_](const host_world& w) {
+      return view_of(w.host[h], what, slots) != last;
+    });
   }
   template <class... T>
   void live(int point, const T&... values) {
@@ -155,8 +162,8 @@ class simulated_host : public simulated_client<host_world> {
   }
 
  private:
-  static std::array<std::uint8_t, 13> packed(const books& b) {
-    std::array<std::uint8_t, 13> out{};
+  static std::array<std::uint8_t, 14> packed(const books& b) {
+    std::array<std::uint8_t, 14> out{};
     for (std::size_t i = 0; i < local_slots_max; ++i) {
       const local_slot& one = b.at.all[i];
       out[3 * i] = one.is;
@@ -170,11 +177,13 @@ class simulated_host : public simulated_client<host_world> {
     out[10] = b.at.used;
     out[11] = b.watching;
     out[12] = b.others_wait;
+    out[13] = static_cast<std::uint8_t>(b.slots);
     return out;
   }
-  static std::uint32_t view_of(const local_gate& g, const lease_scripts& what) {
-    return g.taken | static_cast<std::uint32_t>(g.wanted()) << 3 |
-           (what.idles && g.lends_an_unused_slot() ? 1U << 6 : 0U) | (g.all_ended(what.jobs) ? 1U << 7 : 0U);
+  static std::uint32_t view_of(const local_gate& g, const lease_scripts& what, std::uint8_t slots) {
+    return (g.taken < slots ? g.taken : nobody_there) | (g.size != slots ? 1U << 8 : 0U) |
+           static_cast<std::uint32_t>(g.wanted()) << 3 | (what.idles && g.lends_an_unused_slot() ? 1U << 6 : 0U) |
+           (g.all_ended(what.jobs) ? 1U << 7 : 0U);
   }
   static local_view unpacked(std::uint32_t seen) {
     const int taken = static_cast<int>(seen & 7U);
@@ -330,10 +339,11 @@ class leased_hosts {
   void begin(Process& p, unsigned host) const {
     world_.E.rmw_seeing(
         p["begin"],
-        [host](host_world w) {
+        [host, k = what_.k](host_world w) {
           w.host[host].alive = 1;
           w.host[host].valid = 1;
-          w.host[host].holder.fill(the_lessor);
+          w.host[host].size = static_cast<std::uint8_t>(k);
+          std::fill_n(w.host[host].holder.begin(), k, the_lessor);
           return w;
         },
         [](const host_world&) { return 0; });
@@ -368,6 +378,16 @@ class leased_hosts {
     p.live(52, at);
     client.pause(false);
   }
+  void resize_local(Process& p) const {
+    world_.E.rmw_seeing(
+        p["resize local"],
+        [](host_world w) {
+          w.host[0].size = local_slots_max;
+          w.host[0].advance();
+          return w;
+        },
+        [](const host_world&) { return 0; });
+  }
   void enter_directly(Process& p) const {
     script_position at{};
     if (what_.remakes) {
@@ -377,6 +397,10 @@ class leased_hosts {
       client.make_gate(what_.k);
       at.gate = 2;
     }
+    if (what_.shrinks) {
+      simulated_client<host_world>(world_, p, at, false).resize(1);
+      p.live(at, 1);
+    }
     for (; at.acts < what_.passages; ++at.acts) {
       p.live(at);
       simulated_client<host_world> client(world_, p, at, false);
@@ -385,6 +409,8 @@ class leased_hosts {
           client.resize(what_.resize);
         else if (what_.resize == -1)
           client.remove_gate();
+        else if (what_.resize == -3)
+          resize_local(p);
         else
           drain_and_resume(p, at, client);
         continue;

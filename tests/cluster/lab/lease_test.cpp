@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "cluster/lab/lease_scripts.hpp"
+#include "mutants/always_queues.hpp"
 #include "mutants/any_epoch.hpp"
 #include "mutants/any_time.hpp"
 #include "mutants/early_end.hpp"
@@ -53,6 +54,16 @@ TEST(cluster_leases, a_gate_that_grows) {
 TEST(cluster_leases, a_gate_that_shrinks) {
   holds({.hosts = 1, .jobs = 1, .direct = 1, .resize = 1, .k = 2, .passages = 1});
 }
+constexpr lease_scripts shrinking{
+    .hosts = 1, .jobs = 1, .direct = 1, .k = 2, .passages = 1, .idles = false, .insists = true, .shrinks = true};
+TEST(cluster_leases, a_gate_that_shrinks_to_what_a_host_has) { holds(shrinking); }
+TEST(cluster_leases, a_local_gate_that_somebody_resizes) {
+  holds({.hosts = 1, .jobs = 2, .direct = 1, .resize = -3, .k = 1, .passages = 1});
+}
+TEST(cluster_leases, a_local_gate_that_somebody_resizes_and_an_expiry) {
+  holds({.hosts = 1, .jobs = 2, .direct = 1, .resize = -3, .k = 1, .passages = 1, .expiries = 1});
+}
+
 TEST(cluster_leases, one_host_and_a_gate_that_is_drained) {
   holds({.hosts = 1, .jobs = 1, .direct = 1, .resize = -2, .k = 1, .passages = 1});
 }
@@ -120,6 +131,11 @@ TEST(cluster_lease_mutants, a_gate_that_was_made_since_taken_for_the_former) {
 }
 TEST(cluster_lease_mutants, a_reading_that_is_out_of_date) {
   caught<wrong::old_reading::lessor, leased_passage>(insisting, "violated");
+}
+TEST(cluster_lease_mutants, a_host_that_queues_though_it_has_all) {
+  lease_scripts what = shrinking;
+  what.jobs = 2;
+  caught<wrong::always_queues::lessor, leased_passage>(what, "starvation-free violated");
 }
 TEST(cluster_lease_mutants, local_slots_forgotten_after_a_loss) {
   caught<wrong::forgotten_slots::lessor, leased_passage>(an_expiry, "violated");
