@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cluster/throwaway_ensemble.hpp"
+#include "kgate/gate.hpp"
 #include "kgate/lease.hpp"
 
 namespace kgate {
@@ -176,6 +177,106 @@ TEST_F(cluster_leases, what_cannot_be) {
   EXPECT_EQ(code_of([&] { host_lease(address, name, 7, on(0)); }), gate_errc::wrong_slots);
   cluster_gate all(address, name);
   EXPECT_EQ(all.status().free, 1);  // nothing is left behind
+}
+
+TEST_F(cluster_leases, a_lease_after_one_that_has_ended) {
+  std::optional<leased_gate> gate;
+  {
+    served a(*this, 0, 1);
+    gate.emplace(address, name, on(0));
+    { const auto permit = gate->enter(); }
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(host[0]));
+  EXPECT_THROW((void)gate->enter(), session_lost);
+  served b(*this, 0, 1);
+  EXPECT_FALSE(gate->enter().lost());
+}
+
+TEST_F(cluster_leases, a_local_gate_that_others_resize) {
+  served a(*this, 0, 2);
+  gate local(a.lease.local_gate(), 0, {.directory = host[0]});
+  std::atomic<int> inside = 0, wrong = 0, passages = 0;
+  std::vector<std::jthread> all;
+  for (int i = 0; i < 6; ++i)
+    all.emplace_back([&](const std::stop_token& stop) {
+      leased_gate leased(address, name, on(0));
+      while (!stop.stop_requested()) {
+        const auto permit = leased.enter();
+        if (++inside > 2 || permit.slot() > 1) ++wrong;
+        std::this_thread::sleep_for(1ms);
+        --inside;
+        ++passages;
+      }
+    });
+  for (const int slots : {5, 1, 9, 3, 1, 64}) {
+    local.resize(slots);
+    std::this_thread::sleep_for(50ms);
+    await([&, before = passages.load()] { return passages > before + 100; });
+  }
+  all.clear();
+  EXPECT_EQ(wrong, 0);
+  await([&] { return local.slots() == 2; });
+}
+
+TEST_F(cluster_leases, a_local_gate_that_others_replace) {
+  std::optional<host_lease> lease;
+  lease.emplace(address, name, 1, on(0));
+  std::atomic<gate_errc> ended = gate_errc::none;
+  std::jthread serving([&](const std::stop_token& stop) { ended = code_of([&] { lease->serve(stop); }); });
+  leased_gate before(address, name, on(0));
+  cluster_gate all(address, name);
+  auto permit = before.enter();
+  const std::string mine = lease->local_gate();
+  gate(mine, 0, {.directory = host[0]}).remove(true);
+  gate other(mine, 4, {.directory = host[0]});
+  // Nobody gets in beside the one inside, by whichever object.
+  EXPECT_THROW((void)before.try_enter_for(10s), session_lost);
+  EXPECT_EQ(code_of([&] { leased_gate(address, name, on(0)); }), gate_errc::not_found);
+  await([&] { return ended == gate_errc::removed; });
+  EXPECT_TRUE(permit.lost());
+  // The slot goes back when that one has left.
+  std::jthread ending([&] { lease.reset(); });
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(all.status().free, 0);
+  EXPECT_FALSE(permit.release());
+  await([&] { return all.status().free == 1; });
+  ending.join();
+  EXPECT_TRUE(other.status().holders.empty());  // it is not this lease's, and stays
+  EXPECT_EQ(other.slots(), 4);
+}
+
+TEST_F(cluster_leases, one_that_stays_inside_keeps_the_session) {
+  std::optional<host_lease> lease;
+  lease.emplace(address, name, 1, on(0));
+  std::jthread serving([&](const std::stop_token& stop) { (void)code_of([&] { lease->serve(stop); }); });
+  leased_gate gate(address, name, on(0));
+  const auto permit = gate.enter();
+  std::filesystem::remove(host[0] + "/" + lease->local_gate() + ".gate");
+  serving.join();
+  const auto began = std::chrono::steady_clock::now();
+  lease.reset();
+  const auto waited = std::chrono::steady_clock::now() - began;
+  EXPECT_GT(waited, 1500ms);
+  EXPECT_LT(waited, 10s);
+  EXPECT_TRUE(permit.lost());
+}
+
+TEST_F(cluster_leases, a_gate_that_shrinks_to_what_a_host_has) {
+  served a(*this, 0, 3);
+  std::vector<std::jthread> jobs;
+  for (int i = 0; i < 4; ++i)
+    jobs.emplace_back([&](const std::stop_token& stop) {
+      leased_gate gate(address, name, on(0));
+      while (!stop.stop_requested()) {
+        const auto permit = gate.enter();
+        std::this_thread::sleep_for(1ms);
+      }
+    });
+  cluster_gate all(address, name);
+  await([&] { return all.status().free == 0; });
+  all.resize(1);
+  std::this_thread::sleep_for(200ms);
+  EXPECT_TRUE(all.try_enter_for(10s));
 }
 
 TEST_F(cluster_leases, a_removed_gate_ends_the_lease) {
