@@ -284,7 +284,8 @@ void lease_host::close() { file_.words().closed.store(1); }
 event lease_host::wait() {
   if (current().is_lost()) return event::expired;
   if (stop_.stop_requested() && !ending_) return event::local;
-  const bool listens = !mine.queued && mine.count(local_slot::kept) > 0;
+  // If it could lend more: who has all does not queue, whoever waits here (L9).
+  const bool listens = !mine.queued && mine.count(local_slot::kept) > 0 && mine.count(local_slot::lent) < mine.slots;
   if (listens && file_.words().bell.load() != bell_seen_) return event::local;
   if (listens) bell_.listen(bell_seen_);
   clock::time_point until = clock::now() + (short_naps_ > 0 ? nap_short : nap_max);
