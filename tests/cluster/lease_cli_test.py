@@ -116,6 +116,7 @@ class Leases(cli_test.WithServers):
 
     def test_a_lease_of_a_gate_that_is_not_whole(self):
         self.own_host()
+        self.assertEqual(self.kgate("create", "-k", "1").returncode, 0)
         subprocess.run([cli_test.WRITE_NODE, self.ensemble.address, "/kgate/" + self.name, "kgate gate 2\nid=1-0\nslots=1\ncreated=1\n"], check=True)
         told = self.kgate("lease")
         self.assertEqual(told.returncode, 1)
