@@ -105,7 +105,7 @@ void kept_slots::enter(std::unique_lock<std::mutex>& lock, const std::stop_token
     there.emplace(std::move(mine));
     return;
   }
-  const bool beyond = slot >= 0;  // L7: somebody else has made the local gate larger
+  const bool beyond = slot >= 0;  // L7: another process has made the local gate larger
   if (beyond) mine.leave();
   spare_.push_back(std::move(mine));
   if (beyond) restore_size();
@@ -256,7 +256,7 @@ void lease_host::await_departures() noexcept {
     try {
       return !local_.status().holders.empty();
     } catch (...) {
-      return true;  // nobody can say
+      return true;  // it cannot be said
     }
   };
   while (clock::now() < until && !session_kept_->is_lost() && somebody_inside()) std::this_thread::sleep_for(nap_short);
@@ -284,7 +284,7 @@ void lease_host::close() { file_.words().closed.store(1); }
 event lease_host::wait() {
   if (current().is_lost()) return event::expired;
   if (stop_.stop_requested() && !ending_) return event::local;
-  // If it could lend more: who has all does not queue, whoever waits here (L9).
+  // If it could lend more: a host that has all does not queue, whichever jobs wait here (L9).
   const bool listens = !mine.queued && mine.count(local_slot::kept) > 0 && mine.count(local_slot::lent) < mine.slots;
   if (listens && file_.words().bell.load() != bell_seen_) return event::local;
   if (listens) bell_.listen(bell_seen_);

@@ -29,7 +29,7 @@ class kept_slots {
 
   /// Has a member for each of so many slots, which the local gate then has.
   void grow(int slots);
-  /// The local gate has as many slots as there are members, whoever has changed that.
+  /// The local gate has as many slots as there are members, whichever process has changed that.
   void put_right();
   /// Queues for one slot.
   void request();
@@ -121,7 +121,7 @@ class lease_host : public request_client {
   void revoke();
   /// After the lease: waiters of the local gate learn that it has ended.
   void turn_away();
-  /// After these: until those who were inside have left, or the time of the session is over.
+  /// After these: until the jobs that were inside have left, or the time of the session is over.
   void await_departures() noexcept;
 
  private:

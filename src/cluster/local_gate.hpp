@@ -13,7 +13,7 @@ class local_gate {
  public:
   /// No other gate of its name has this number.
   static std::uint64_t id_of(gate& local);
-  /// Whether those who open its name now find this one.
+  /// Whether one that opens its name now finds this one.
   static bool is_in_place(gate& local);
 };
 

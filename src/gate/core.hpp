@@ -175,7 +175,7 @@ class core {
     return size.valid() ? size.slots() : 0;
   }
   bool paused() const { return size_of(cells_.map()).paused(); }
-  /// Whether those who come now find this very gate: it has not been removed, in whatever way.
+  /// Whether those that come now find this very gate: it has not been removed, in whatever way.
   bool is_in_place() { return cells_.word().operation() != op::retired && segment_.is_in_place(); }
   mapped_cells& cells() { return cells_; }
   segment& file() { return segment_; }

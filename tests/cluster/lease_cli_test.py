@@ -89,7 +89,7 @@ class Leases(cli_test.WithServers):
         told = other.stderr.read()
         self.assertIn(f"the lease of gate '{self.name}' on this host has ended", told)
         self.assertNotIn("kgate create", told)
-        # Nobody else has the slot before the job that lost it has left.
+        # No other has the slot before the job that lost it has left.
         self.assertEqual(direct.wait(20), 0)
         self.assertGreater(float(direct.stdout.read()), left - 0.4)
 
@@ -142,7 +142,7 @@ class Leases(cli_test.WithServers):
         self.assertNotIn(mine, self.local("list").stdout)
         self.assertIn("removed", self.local("doctor").stdout)
         self.assertEqual(os.listdir(directory), [])
-        # What keeps nothing and nobody has used for a day.
+        # What keeps nothing and was not used for a day.
         kept = self.kgate("hold", "--path").stdout.strip()
         self.local("doctor")
         self.assertTrue(os.path.exists(kept))

@@ -229,7 +229,7 @@ TEST_F(cluster_leases, a_local_gate_that_others_replace) {
   const std::string mine = lease->local_gate();
   gate(mine, 0, {.directory = host[0]}).remove(true);
   gate other(mine, 4, {.directory = host[0]});
-  // Nobody gets in beside the one inside, by whichever object.
+  // None gets in beside the one inside, by whichever object.
   EXPECT_THROW((void)before.try_enter_for(10s), session_lost);
   EXPECT_EQ(code_of([&] { leased_gate(address, name, on(0)); }), gate_errc::not_found);
   await([&] { return ended == gate_errc::removed; });

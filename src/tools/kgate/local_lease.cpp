@@ -63,12 +63,12 @@ bool is_lease(int fd) {
   return got == 0 || (got == sizeof begin && std::memcmp(begin, lease_mark.data(), sizeof begin) == 0);
 }
 
-/// Whether nobody has the file open, and has not used it for a day: a script may know no more than its name.
+/// Whether no process has the file open, and none has used it for a day: a script may know no more than its name.
 bool is_forgotten(int fd) {
   constexpr std::time_t day = 86400;
   struct stat there {};
   if (fstat(fd, &there) != 0 || std::time(nullptr) - there.st_mtime < day) return false;
-  signal(SIGIO, SIG_IGN);  // that somebody opens it after all
+  signal(SIGIO, SIG_IGN);  // that another opens it after all
   return fcntl(fd, F_SETLEASE, F_WRLCK) == 0;
 }
 

@@ -15,7 +15,7 @@ lease_state lease_through(const std::string& directory, const std::string& name)
 /// Whether a lessor lends through the gate, which others then leave as it is: this has been said.
 bool is_lent_through(const std::string& directory, const std::string& name);
 
-/// Removes what leases left that are over, with their gates if nobody is inside, and files of `kgate hold` that keep
+/// Removes what leases left that are over, with their gates if they are empty, and files of `kgate hold` that keep
 /// nothing. How many files.
 int sweep_leases(const std::string& directory);
 
