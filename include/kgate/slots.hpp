@@ -207,17 +207,17 @@ class [[nodiscard]] basic_slot {
   ~basic_slot() { reset(); }
 
   explicit operator bool() const noexcept { return from_ != nullptr; }
-  /// 0..k-1. Only if not empty.
-  std::ptrdiff_t number() const noexcept { return number_; }
+  /// 0..k-1. On an empty one the program stops.
+  std::ptrdiff_t number() const noexcept {
+    KGATE_EXPECTS(from_ != nullptr, "an empty slot has no number");
+    return number_;
+  }
   /// Gives the slot back now.
   void reset() noexcept {
     if (from_ != nullptr) std::exchange(from_, nullptr)->release(number_);
   }
-  /// Leaves the slot to the caller, which gives it back by release(), or never; its number.
-  std::ptrdiff_t forget() noexcept {
-    from_ = nullptr;
-    return number_;
-  }
+  /// Leaves the slot to the caller, which gives it back by release(), or never; its number, -1 if there is none.
+  std::ptrdiff_t forget() noexcept { return std::exchange(from_, nullptr) != nullptr ? number_ : -1; }
 
  private:
   basic_slot(Slots& from, std::optional<std::ptrdiff_t> got) noexcept

@@ -86,6 +86,17 @@ TEST(slots, resize_moves_the_bound_of_the_numbers) {
   EXPECT_THROW(kgate::slots(3, 2), std::invalid_argument);
 }
 
+TEST(slots, an_empty_one_has_no_number) {
+  kgate::slots s(2);
+  kgate::slot first(s), second(std::move(first));
+  EXPECT_EQ(second.number(), 0);
+  EXPECT_EQ(first.forget(), -1);  // NOLINT(bugprone-use-after-move): this is what is tested
+  EXPECT_DEATH(static_cast<void>(first.number()), "an empty slot has no number");
+  EXPECT_DEATH(static_cast<void>(kgate::slot().number()), "an empty slot has no number");
+  second.reset();
+  EXPECT_DEATH(static_cast<void>(second.number()), "an empty slot has no number");
+}
+
 // More words of names than one have words above them that say where to look.
 TEST(slots, after_a_resize_to_fewer_only_low_numbers_are_given) {
   kgate::slots s(300);
