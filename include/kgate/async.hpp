@@ -16,9 +16,9 @@
 ///   - a number: how many permits;
 ///   - a std::stop_token: gives up when stop is requested;
 ///   - a duration or a time point of the steady clock: gives up then. A thread of the library keeps the time;
-///   - an executor, something with execute(f) that calls f() soon: where the coroutine goes on if it was suspended. f
-///     is a std::coroutine_handle. Without one it goes on in the thread that ended its wait, inside release(),
-///     request_stop() or close(): see inline_executor. With a time limit one must be given.
+///   - an executor, something with execute(f), or post(f, allocator), that calls f() soon: where the coroutine goes on
+///     if it was suspended. f is a std::coroutine_handle. Without one it goes on in the thread that ended its wait,
+///     inside release(), request_stop() or close(): see inline_executor. With a time limit one must be given.
 ///
 /// What the thread that ends a wait calls must not throw: an exception that leaves a coroutine resumed there (its
 /// promise's unhandled_exception() throws), or execute(), ends the program by std::terminate.
@@ -36,11 +36,13 @@
 #include <concepts>
 #include <coroutine>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "kgate/detail/contracts.hpp"
+#include "kgate/detail/executor_work.hpp"
 #include "kgate/detail/waiting/suspended_request.hpp"
 #include "kgate/pool.hpp"
 #include "kgate/semaphore.hpp"
@@ -49,11 +51,23 @@
 
 namespace kgate {
 
-/// Where coroutines go on.
+namespace detail {
+
 template <class E>
-concept Executor = std::copy_constructible<E> && requires(E e, std::coroutine_handle<> h) {
+concept executes = requires(E e, std::coroutine_handle<> h) {
   e.execute(h);
 };
+/// As many of Asio, whose execute() is for Asio alone.
+template <class E>
+concept posts = requires(E e, std::coroutine_handle<> h) {
+  e.post(h, std::allocator<void>());
+};
+
+}  // namespace detail
+
+/// Where coroutines go on.
+template <class E>
+concept Executor = std::copy_constructible<E> &&(detail::executes<E> || detail::posts<E>);
 
 /// Goes on in the thread that ended the wait: at once, or where that thread is already inside a coroutine resumed so,
 /// when that one has returned. So a chain of coroutines that hand a permit to each other needs no stack.
@@ -62,6 +76,20 @@ struct inline_executor {
 };
 
 namespace detail {
+
+/// What is called may be the end of the executor's context: it stays until this has returned. Asio's own execute() may
+/// resume at once, where the thread is one of the context's, and then a chain of coroutines would need a stack; its
+/// post() does not.
+template <class E>
+void resume_on(E executor, std::coroutine_handle<> h) {
+  [[maybe_unused]] const auto work = work_on(executor);
+  if constexpr (executor_of_asio<E> && requires { post(executor, h); })
+    post(executor, h);
+  else if constexpr (executes<E>)
+    executor.execute(h);
+  else
+    executor.post(h, std::allocator<void>());
+}
 
 /// The coroutines that this thread is to resume after the one it is in.
 class inline_resumptions {
@@ -179,8 +207,7 @@ class [[nodiscard]] coroutine_request
     if constexpr (std::is_same_v<E, inline_executor>) {
       inline_resumptions::resume(*this);
     } else {
-      E executor = executor_;  // this object may be gone before execute returns
-      executor.execute(handle());
+      resume_on(executor_, handle());  // a copy: this object may be gone before it returns
     }
   }
 
@@ -204,8 +231,9 @@ struct options_of {
   static constexpr bool limited = has_time_limit || (std::is_same_v<Options, stop_token> || ...);
   using executors = executor_among<Options...>;
   using executor = typename executors::type;
-  static_assert(!has_time_limit || (Executor<Options> || ...),
-                "with a time limit, say where the coroutine goes on: an executor");
+  static_assert(
+      !has_time_limit || (Executor<Options> || ...),
+      "with a time limit, say where the coroutine goes on: an executor, with execute(f) or post(f, allocator)");
   template <class Semaphore>
   using request = coroutine_request<Semaphore, limited, executor>;
 

@@ -79,8 +79,7 @@ class [[nodiscard]] coroutine_entry final : private suspended_entry {
   }
   bool on_end() noexcept override { return true; }
   void resume() noexcept override {
-    E executor = executor_;  // this object may be gone before execute returns
-    executor.execute(frame_);
+    resume_on(executor_, frame_);  // a copy: this object may be gone before it returns
   }
 
   std::unique_ptr<gate::member> member_;
@@ -97,7 +96,8 @@ class [[nodiscard]] coroutine_entry final : private suspended_entry {
 template <class... Options>
 auto gate::async_enter(Options... options) {
   using chosen = detail::options_of<Options...>;
-  static_assert((Executor<Options> || ...), "say where the coroutine goes on: an executor");
+  static_assert((Executor<Options> || ...),
+                "say where the coroutine goes on: an executor, with execute(f) or post(f, allocator)");
   return detail::gates::coroutine_entry<chosen::limited, typename chosen::executor>(
       std::make_unique<member>(join()), chosen::values(options...), chosen::executors::of(options...));
 }

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <asio.hpp>
+#include <asio/experimental/awaitable_operators.hpp>
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -14,6 +16,7 @@
 #include "gate/faults/scratch.hpp"
 #include "kgate/asio/standalone_gate.hpp"
 #include "semaphore/coroutines.hpp"
+#include "semaphore/slow_executor.hpp"
 
 namespace kgate {
 namespace {
@@ -178,6 +181,117 @@ TEST(async_gate, with_asio) {
   EXPECT_LT(order.find('B'), order.find('C'));
   EXPECT_NE(order.find('x'), std::string::npos);
   EXPECT_NE(order.find('h'), std::string::npos);
+  expect_whole(where, "g", 1);
+}
+
+TEST(async_gate, nothing_is_lost_to_timers) {
+  using namespace asio::experimental::awaitable_operators;
+  const scratch where;
+  gate g = where.open("g", 4);
+  asio::thread_pool threads(2);
+  std::atomic<int> inside{0};
+  const auto work = [&](auto executor, int seed) -> asio::awaitable<void> {
+    for (int i = 0; i < 50; ++i) {
+      asio::steady_timer limit(executor, 1ms);
+      auto got =
+          co_await (with_asio::async_enter(g, executor, asio::use_awaitable) || limit.async_wait(asio::use_awaitable));
+      if (got.index() != 0) continue;
+      const std::optional<gate::permit> held = std::get<0>(std::move(got));
+      EXPECT_LE(inside.fetch_add(1) + 1, 4);
+      asio::steady_timer hold(executor, std::chrono::microseconds(100 + (seed * 37 + i * 91) % 900));
+      co_await hold.async_wait(asio::use_awaitable);
+      inside.fetch_sub(1);
+    }
+  };
+  for (int i = 0; i < 10; ++i) {
+    const auto strand = asio::make_strand(threads.get_executor());
+    asio::co_spawn(strand, work(strand, i), asio::detached);
+  }
+  threads.join();
+  expect_whole(where, "g", 4);
+}
+
+TEST(async_gate, coroutines_go_on_where_executors_of_asio_say) {
+  const scratch where;
+  gate g = where.open("g", 1);
+  std::optional<gate::permit> holder = g.enter();
+  asio::thread_pool threads(2);
+  asio::io_context context;
+  std::atomic<int> done{0};
+  const auto work = [&](auto executor) -> detached {
+    { const gate::permit inside = co_await g.async_enter(executor); }
+    ++done;
+  };
+  work(threads.get_executor());
+  work(asio::any_io_executor(threads.get_executor()));
+  work(asio::make_strand(threads));
+  work(asio::make_strand(asio::any_io_executor(threads.get_executor())));
+  work(context.get_executor());
+  work(asio::system_executor());
+  holder.reset();
+  while (done < 6) {
+    context.restart();
+    context.run_for(1ms);
+  }
+  threads.join();
+  expect_whole(where, "g", 1);
+}
+
+TEST(async_gate, who_resumes_has_work_outstanding_until_it_is_done) {
+  using slow_context = test::slow_context<asio::execution_context>;
+  const scratch where;
+  gate g = where.open("g", 1);
+  for (const bool waits : {false, true}) {
+    slow_context slow;
+    std::optional<gate::permit> holder;
+    if (waits) holder = g.enter();
+    std::atomic<int> done{0};
+    with_asio::async_enter(g, slow.get_executor(),
+                           [&](const std::exception_ptr&, const std::optional<gate::permit>&) { ++done; });
+    holder.reset();
+    until(done, 1);
+    EXPECT_EQ(slow.unsafe_returns(1), 0) << "a handler";
+  }
+  slow_context slow;
+  std::atomic<int> done{0};
+  const auto work = [&]() -> detached {
+    { const gate::permit inside = co_await g.async_enter(slow.get_executor()); }
+    ++done;
+  };
+  {
+    const gate::permit holder = g.enter();
+    work();
+  }
+  until(done, 1);
+  EXPECT_EQ(slow.unsafe_returns(1), 0) << "a coroutine";
+}
+
+// For ThreadSanitizer: the context goes as soon as it can, while a thread of the library may still be posting to it.
+TEST(async_gate, a_context_may_end_when_it_is_joined) {
+  const scratch where;
+  gate g = where.open("g", 1);
+  for (int i = 0; i < 300; ++i) {
+    gate::permit holder = g.enter();
+    auto threads = std::make_unique<asio::thread_pool>(2);
+    std::atomic<int> done{0};
+    const auto work = [&](auto executor) -> detached {
+      const auto unfinished = asio::prefer(executor, asio::execution::outstanding_work.tracked);
+      { const gate::permit inside = co_await g.async_enter(executor); }
+      ++done;
+    };
+    if (i % 3 == 0)
+      with_asio::async_enter(g, threads->get_executor(),
+                             [&](const std::exception_ptr&, std::optional<gate::permit> inside) {
+                               inside.reset();
+                               ++done;
+                             });
+    if (i % 3 == 1) work(threads->get_executor());
+    if (i % 3 == 2) work(asio::any_io_executor(threads->get_executor()));
+    holder.release();
+    threads->join();
+    threads.reset();
+    EXPECT_EQ(done, 1);
+  }
   expect_whole(where, "g", 1);
 }
 

@@ -47,6 +47,32 @@ TEST(BoostAsio, GivesAFuture) {
   turn.get();
   s.release();
 }
+TEST(BoostAsio, ObjectsHandPermitsBack) {
+  asio::io_context context;
+  semaphore s(3);
+  slots some(2);
+  pool<int> numbers(1);
+  int got = 0, refused = 0;
+  with_boost_asio::async_permit(s, context.get_executor(), 2, [&](boost::system::error_code e, permit its) {
+    got += !e && its.count() == 2 ? 1 : 0;
+  });
+  with_boost_asio::async_slot(some, context.get_executor(),
+                              [&](boost::system::error_code e, slot its) { got += !e && its.number() == 0 ? 1 : 0; });
+  const auto lent = [&](const std::exception_ptr& failure, const pool<int>::lease& its) {
+    (failure && !its ? refused : got) += 1;
+  };
+  with_boost_asio::async_borrow(numbers, context.get_executor(), lent);
+  context.run();
+  EXPECT_EQ(got, 3);
+  EXPECT_EQ(s.available(), 3);
+  EXPECT_EQ(some.available(), 2);
+  EXPECT_EQ(numbers.available(), 1);
+  numbers.close();
+  with_boost_asio::async_borrow(numbers, context.get_executor(), lent);
+  context.restart();
+  context.run();
+  EXPECT_EQ(refused, 1);
+}
 #if BOOST_ASIO_VERSION >= 101900
 TEST(BoostAsio, OneOperationIsCancelledAlone) {
   asio::io_context context;

@@ -29,6 +29,7 @@
 #include <utility>
 
 #include "kgate/asio/operation.hpp"
+#include "kgate/detail/executor_work.hpp"
 
 namespace kgate::detail {
 
@@ -37,8 +38,8 @@ struct boost_asio {
   static error_code aborted() { return ::boost::asio::error::operation_aborted; }
   static error_code closed() { return ::boost::asio::error::shut_down; }
   static error_code too_heavy() { return ::boost::asio::error::invalid_argument; }
-  static std::exception_ptr aborted_exception() {
-    return std::make_exception_ptr(::boost::system::system_error(aborted()));
+  static std::exception_ptr exception_of(error_code e) {
+    return std::make_exception_ptr(::boost::system::system_error(e));
   }
   template <class Handler, class E>
   static auto executor_of(const Handler& handler, const E& otherwise) {
@@ -50,7 +51,7 @@ struct boost_asio {
   }
   template <class E>
   static auto work_on(const E& executor) {
-    return ::boost::asio::make_work_guard(executor);
+    return ::boost::asio::make_work_guard(innermost_executor(executor));
   }
   template <class E, class F>
   static void post(const E& executor, F&& f) {
@@ -82,16 +83,52 @@ namespace kgate::with_boost_asio {
 /// Takes w permits, waiting in the queue of `from` without blocking a thread, and calls the handler, never from
 /// within this call: with no error; with operation_aborted after a cancellation; with shut_down if the semaphore is
 /// closed; with invalid_argument if it has fewer than w permits. `executor` is where the handler is called, unless the
-/// handler has one of its own. A cancellation of any type ends the wait.
+/// handler has one of its own. A cancellation of any type ends the wait; permits that came before it go back if the
+/// handler has not been called yet.
+///
+/// Without an error the permits are the handler's to hand back. Where a result may be dropped, as by an || of two
+/// operations, use async_permit.
 template <class Semaphore, class E, class Token>
 auto async_acquire(Semaphore& from, const E& executor, std::ptrdiff_t w, Token&& token) {
   return ::boost::asio::async_initiate<Token, void(::boost::system::error_code)>(
-      detail::begin_asio_request<detail::boost_asio>{}, token, &from, executor, w);
+      detail::begin_asio_request<detail::boost_asio, detail::asio_permits>{}, token, &from, executor, w);
 }
 /// One permit.
 template <class Semaphore, class E, class Token>
 auto async_acquire(Semaphore& from, const E& executor, Token&& token) {
   return async_acquire(from, executor, 1, std::forward<Token>(token));
+}
+
+/// The same, and the handler gets a kgate::permit as well, which is empty after an error: whoever drops it, or the
+/// operation with all it has, hands the permits back. The semaphore must outlive both.
+template <class Semaphore, class E, class Token>
+auto async_permit(Semaphore& from, const E& executor, std::ptrdiff_t w, Token&& token) {
+  return ::boost::asio::async_initiate<Token, void(::boost::system::error_code, permit)>(
+      detail::begin_asio_request<detail::boost_asio, detail::asio_permit_object>{}, token, &from, executor, w);
+}
+/// One permit.
+template <class Semaphore, class E, class Token>
+auto async_permit(Semaphore& from, const E& executor, Token&& token) {
+  return async_permit(from, executor, 1, std::forward<Token>(token));
+}
+
+/// The same for a slot: the handler gets the error and a kgate::basic_slot<Slots>.
+template <class Slots, class E, class Token>
+auto async_slot(Slots& from, const E& executor, Token&& token) {
+  using result = detail::asio_slot_object<Slots>;
+  return ::boost::asio::async_initiate<Token, void(::boost::system::error_code, basic_slot<Slots>)>(
+      detail::begin_asio_request<detail::boost_asio, result>{{&from}}, token,
+      &detail::suspended_slots::permits_of(from), executor, std::ptrdiff_t{1});
+}
+
+/// The same for an object of a pool: the handler gets a std::exception_ptr and a lease. The exception is a system_error
+/// with one of the errors above, or what making the object threw.
+template <class Pool, class E, class Token>
+auto async_borrow(Pool& from, const E& executor, Token&& token) {
+  using result = detail::asio_lease_object<Pool>;
+  return ::boost::asio::async_initiate<Token, void(std::exception_ptr, typename Pool::lease)>(
+      detail::begin_asio_request<detail::boost_asio, result>{{&from}}, token,
+      &detail::suspended_slots::permits_of(detail::suspended_pool::slots_of(from)), executor, std::ptrdiff_t{1});
 }
 
 }  // namespace kgate::with_boost_asio

@@ -73,7 +73,9 @@ class asio_entry final : private suspended_entry {
   bool on_end() noexcept override { return true; }
   /// The handler is never called from here: this may be a thread of the library.
   void resume() noexcept override {
-    const executor_type executor = executor_;  // this object may be gone before post returns
+    // This object may be gone before post returns; so may the context, but for the work that is outstanding.
+    const executor_type executor = executor_;
+    const work_type work = Library::work_on(executor);
     Library::post(executor, delivery{owner(this)});
   }
   static void deliver(owner entry) {
@@ -82,7 +84,7 @@ class asio_entry final : private suspended_entry {
     std::exception_ptr failure = std::move(entry->failure_);
     try {
       if (!failure && entry->finish()) inside = permit_of(std::move(entry->member_));
-      if (!failure && !inside) failure = Library::aborted_exception();
+      if (!failure && !inside) failure = Library::exception_of(Library::aborted());
     } catch (...) {
       failure = std::current_exception();
     }
@@ -104,7 +106,8 @@ template <class Library>
 struct begin_asio_entry {
   template <class Handler, class E>
   void operator()(Handler&& handler, gate* at, const E& executor, int weight) const {
-    asio_entry<Library, std::decay_t<Handler>, E>::begin(*at, executor, weight, std::move(handler));
+    using operation = asio_entry<Library, std::decay_t<Handler>, E>;
+    operation::begin(*at, executor, weight, std::decay_t<Handler>(std::forward<Handler>(handler)));
   }
 };
 
