@@ -19,6 +19,8 @@ BLOCK = re.compile(r"^( *)```(\w+)[^\n]*\n(.*?)^\1```", re.M | re.S)
 FLAGS = ["-O1", "-pthread", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 STANDARD = {"cpp": "-std=c++20", "c": "-std=c11"}
 SECONDS_MAX = 120
+# What a block may need that is not everywhere: blocks that include it are passed over where it is missing.
+OPTIONAL = re.compile(r"^#include <(asio)/", re.M)
 # Lines of shell that are not run here: how they begin, by page, and where they are run.
 ELSEWHERE = {
     "README.md": {"./test": "package.clone", "cmake ": "package.readme", "export ": "package.readme", "g++ ": "package.readme", "cc ": "package.readme",
@@ -58,6 +60,10 @@ def fault(place, what, done):
 def code_faults(place, language, text, compiler, include, library):
     with tempfile.TemporaryDirectory() as folder:
         source, program = Path(folder, f"snippet.{language}"), Path(folder, "snippet")
+        for name in set(OPTIONAL.findall(text)):
+            source.write_text(f"#include <{name}.hpp>\n")
+            if run([compiler, STANDARD[language], "-E", "-o", os.devnull, source]).returncode != 0:
+                return []
         source.write_text(text)
         whole = re.search(r"^int main\(", text, re.M)
         target = ["-o", program] if whole else ["-fsyntax-only"]
