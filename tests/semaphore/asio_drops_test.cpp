@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results that nobody takes: of operations that are cancelled after their grant, or lose in an `||`, or whose context
+// Results that are not taken: of operations that are cancelled after their grant, or lose in an `||`, or whose context
 // ends. Compiled for standalone Asio, and for Boost's names with KGATE_TEST_BOOST_NAMES.
 #include <gtest/gtest.h>
 

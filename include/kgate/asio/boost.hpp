@@ -99,7 +99,7 @@ auto async_acquire(Semaphore& from, const E& executor, Token&& token) {
   return async_acquire(from, executor, 1, std::forward<Token>(token));
 }
 
-/// The same, and the handler gets a kgate::permit as well, which is empty after an error: whoever drops it, or the
+/// The same, and the handler gets a kgate::permit as well, which is empty after an error: whatever drops it, or the
 /// operation with all it has, hands the permits back. The semaphore must outlive both.
 template <class Semaphore, class E, class Token>
 auto async_permit(Semaphore& from, const E& executor, std::ptrdiff_t w, Token&& token) {

@@ -144,8 +144,8 @@ class asio_request
     queued_ = true;
     if (!this->suspend(from)) resume();
   }
-  /// A cancellation. One that comes after the permits, but before the handler is called, gives them back: who cancels
-  /// does not look at the result any more.
+  /// A cancellation. One that comes after the permits, but before the handler is called, gives them back: the result is
+  /// not looked at any more.
   void end() noexcept {
     cancelled_.store(true);
     if (queued_) this->cancel();
