@@ -80,10 +80,12 @@ std::string seconds_text(std::chrono::milliseconds time) {
 
 /// The users of what this session creates: the authenticated one alone, or all.
 const ACL_vector* rules(bool authenticated) { return authenticated ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE; }
-/// The same for a node that gates of all users are below.
+/// The same for a node that gates of all users are below. Who may delete there can remove a gate's own node only when
+/// nothing is below it, which those of the gate alone bring about.
 const ACL_vector* parent_rules(bool authenticated) {
   static char auth_scheme[] = "auth", world_scheme[] = "world", none[] = "", anyone[] = "anyone";
-  static ACL both[] = {{ZOO_PERM_ALL, {auth_scheme, none}}, {ZOO_PERM_READ | ZOO_PERM_CREATE, {world_scheme, anyone}}};
+  static const int others = ZOO_PERM_READ | ZOO_PERM_CREATE | ZOO_PERM_DELETE;
+  static ACL both[] = {{ZOO_PERM_ALL, {auth_scheme, none}}, {others, {world_scheme, anyone}}};
   static const ACL_vector shared{2, both};
   return authenticated ? &shared : &ZOO_OPEN_ACL_UNSAFE;
 }
@@ -492,7 +494,10 @@ answered<std::uint64_t> session::transact(const std::vector<write>& all) {
     }
   }
   const int code = call([&] { return zoo_multi(handle_, static_cast<int>(ops.size()), ops.data(), results.data()); });
-  answered<std::uint64_t> out{answer_of(code, all.front().path), 0};
+  std::size_t failed = 0;  // the part that is why: those before it succeeded, and those after it were not tried
+  while (failed + 1 < results.size() && (results[failed].err == ZOK || results[failed].err == ZRUNTIMEINCONSISTENCY))
+    ++failed;
+  answered<std::uint64_t> out{answer_of(code, all[failed].path), 0};
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i].what == write::kind::set) out.value = static_cast<std::uint64_t>(stats[i].mzxid);
   return out;
