@@ -42,13 +42,6 @@ class held_permit {
     }
   }
 
-  const std::vector<int>& slots() const { return recipe_.at().slots.numbers; }
-  std::uint64_t token() const { return recipe_.at().fence; }
-  gate_size size() const { return recipe_.at().size; }
-  bool was_there() const { return client_.was_there(); }
-  const cluster::session& of() const { return *session_; }
-
- private:
   void leave_queue() noexcept {
     if (recipe_.at().me.request.empty()) return;
     try {
@@ -58,6 +51,13 @@ class held_permit {
     }
   }
 
+  const std::vector<int>& slots() const { return recipe_.at().slots.numbers; }
+  std::uint64_t token() const { return recipe_.at().fence; }
+  gate_size size() const { return recipe_.at().size; }
+  bool was_there() const { return client_.was_there(); }
+  const cluster::session& of() const { return *session_; }
+
+ private:
   std::shared_ptr<session> session_;
   request_client client_;
   recipe<request_client> recipe_;
@@ -138,7 +138,12 @@ std::unique_ptr<held_permit> cluster_gate::shared::enter(int weight, request_lim
   }
   if (now.id != before.id && !held->was_there()) return enter(weight, std::move(limit));  // another one by now
   if (now.id != before.id) throw gate_error({gate_errc::removed, called + " was removed"});
-  if (!held->was_there()) throw_without_queue(path);
+  try {
+    check_whole(*s, path, now.id);
+  } catch (const gate_error&) {
+    held->leave_queue();
+    throw;
+  }
   throw gate_error({gate_errc::cancelled, "somebody took the waiter out of the queue of " + called});
 }
 

@@ -2,6 +2,8 @@
 #include "cluster/gate_nodes.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "cluster/secret.hpp"
@@ -10,10 +12,29 @@ namespace kgate::detail::cluster {
 
 namespace {
 
+/// Counts how often something is tried that others, or a connection that breaks, may bring to nothing. It is given up
+/// after some ten seconds: what never comes to an end would flood the ensemble.
+class attempts {
+ public:
+  explicit attempts(const std::string& path) : path_(path) {}
+  void again() {
+    constexpr int at_once = 10, in_all = 250;
+    if (++count_ == in_all)
+      throw gate_error({gate_errc::system, "what was asked for at " + path_ + " came to nothing " +
+                                               std::to_string(in_all) + " times; try again"});
+    if (count_ > at_once) std::this_thread::sleep_for(std::chrono::milliseconds(std::min(count_ - at_once, 50)));
+  }
+
+ private:
+  const std::string& path_;
+  int count_ = 0;
+};
+
 /// Makes a request until its answer is known.
 template <class Request>
 auto answer_to(session& s, Request&& request) {
-  for (;;) {
+  static const std::string name = "the ensemble";
+  for (attempts tries(name);; tries.again()) {
     auto got = request();
     if (got.is == answer::expired || (got.is == answer::unknown && !s.await_connected())) throw_lost(s);
     if (got.is != answer::unknown) return got;
@@ -29,21 +50,38 @@ struct gate_node {
   node there;
   gate_reading says;
 };
-gate_node read_node(session& s, const std::string& gate) {
+node existing(session& s, const std::string& gate) {
   auto read = answer_to(s, [&] { return s.get(gate); });
   if (read.is == answer::no_node) throw_missing(gate);
-  gate_reading says = reading_of(read.value, gate);
-  return {std::move(read.value), std::move(says)};
+  return std::move(read.value);
+}
+gate_node read_node(session& s, const std::string& gate) {
+  node there = existing(s, gate);
+  gate_reading says = reading_of(there, gate);
+  return {std::move(there), std::move(says)};
+}
+
+/// Goes along the nodes of a path, from the top. `missing` is called for one that is not there, and says whether to go
+/// on. Throws gate_error if one of them is a gate.
+template <class F>
+void walk(session& s, const std::string& root, F&& missing) {
+  for (std::size_t end = root.find('/', 1);; end = root.find('/', end + 1)) {
+    const std::string part = root.substr(0, end);
+    const auto there = answer_to(s, [&] { return s.get(part); });
+    if (is_gate_data(there.value.data))
+      throw gate_error({gate_errc::bad_name, "the path " + root + " leads into the gate at " + part +
+                                                 ", where only that gate's own nodes may be; use another path"});
+    // A node that is there may be one that this user cannot create nodes beside.
+    if (there.is == answer::no_node && !missing(part)) return;
+    if (end == std::string::npos) return;
+  }
 }
 
 void create_parents(session& s, const std::string& root) {
-  for (std::size_t end = root.find('/', 1);; end = root.find('/', end + 1)) {
-    const std::string part = root.substr(0, end);
-    // A node that is there may be one that this user cannot create nodes beside.
-    if (answer_to(s, [&] { return s.get(part); }).is == answer::no_node)
-      answer_to(s, [&] { return s.transact({{write::kind::create_parent, part}}); });
-    if (end == std::string::npos) return;
-  }
+  walk(s, root, [&](const std::string& part) {
+    answer_to(s, [&] { return s.transact({{write::kind::create_parent, part}}); });
+    return true;
+  });
 }
 
 cluster_participant describe(const node& there) {
@@ -61,16 +99,22 @@ cluster_participant describe(const node& there) {
   return out;
 }
 
+[[noreturn]] void throw_without(const std::string& gate, const std::string& node) {
+  throw gate_error({gate_errc::damaged, "the gate at " + gate + " is damaged: its node " + node +
+                                            " is not there; `kgate remove --force` removes what is left of it"});
+}
+
 /// A node of that gate is not there: because the gate has been removed, or though it is there.
-[[noreturn]] void throw_incomplete(session& s, const std::string& gate, const std::string& id) {
+[[noreturn]] void throw_incomplete(session& s, const std::string& gate, const std::string& id,
+                                   const std::string& node) {
   if (read_node(s, gate).says.id != id) throw_missing(gate);
-  throw_without_queue(gate);
+  throw_without(gate, node);
 }
 
 std::vector<waiter_name> waiters_in_order(session& s, const std::string& gate, const std::string& id) {
   const std::string path = queue_of(gate, id);
   const auto names = answer_to(s, [&] { return s.children(path); });
-  if (names.is != answer::ok) throw_incomplete(s, gate, id);
+  if (names.is != answer::ok) throw_incomplete(s, gate, id, path);
   std::vector<waiter_name> out = waiters_among(names.value, path);
   if (out.empty()) return out;
   // Any of them is a point of reference: the distances between waiters are far below half of all numbers.
@@ -84,7 +128,7 @@ std::vector<waiter_name> waiters_in_order(session& s, const std::string& gate, c
 std::vector<int> slots_held(session& s, const std::string& gate, const std::string& id) {
   const std::string path = slots_of(gate, id);
   const auto names = answer_to(s, [&] { return s.children(path); });
-  if (names.is != answer::ok) throw_incomplete(s, gate, id);
+  if (names.is != answer::ok) throw_incomplete(s, gate, id, path);
   std::vector<int> out = slots_among(names.value, path).numbers;
   std::sort(out.begin(), out.end());
   return out;
@@ -92,10 +136,13 @@ std::vector<int> slots_held(session& s, const std::string& gate, const std::stri
 
 }  // namespace
 
-void throw_without_queue(const std::string& gate) {
-  throw gate_error({gate_errc::not_a_gate, "at " + gate +
-                                               " there is a gate without its nodes q and s; delete that node, "
-                                               "or use another path or name"});
+void check_whole(session& s, const std::string& gate, const std::string& id) {
+  for (const std::string& path : {queue_of(gate, id), slots_of(gate, id)})
+    if (answer_to(s, [&] { return s.get(path); }).is == answer::no_node) throw_incomplete(s, gate, id, path);
+}
+
+void check_path(session& s, const std::string& root) {
+  walk(s, root, [](const std::string&) { return false; });
 }
 
 void throw_lost(const session& s) { throw session_lost({gate_errc::system, "the session is lost: " + s.loss()}); }
@@ -106,7 +153,7 @@ std::unique_ptr<session> open_session(const address& where, std::chrono::millise
 
 known_gate open_gate(session& s, const std::string& root, const std::string& name, int slots) {
   const std::string gate = root + "/" + name;
-  for (;;) {
+  for (attempts tries(gate);; tries.again()) {
     const auto read = answer_to(s, [&] { return s.get(gate); });
     if (read.is == answer::ok) {
       const gate_reading there = reading_of(read.value, gate);
@@ -140,15 +187,21 @@ namespace {
 /// Changes what the gate's node says, until it has been answered that it says so.
 template <class F>
 void change_gate(session& s, const std::string& gate, F&& change) {
-  for (;;) {
+  for (attempts tries(gate);; tries.again()) {
     auto [there, next] = read_node(s, gate);
-    if (!change(next)) return;
+    if (!change(next)) return check_whole(s, gate, next.id);
     // The version alone could be that of a gate that was made since.
-    const auto set = s.transact(
-        {{write::kind::check, slots_of(gate, next.id)}, {write::kind::set, gate, gate_data(next), there.version}});
+    const auto set = s.transact({{write::kind::check, queue_of(gate, next.id)},
+                                 {write::kind::check, slots_of(gate, next.id)},
+                                 {write::kind::set, gate, gate_data(next), there.version}});
     if (set.is == answer::ok) return;
     if (set.is == answer::expired || (set.is == answer::unknown && !s.await_connected())) throw_lost(s);
     if (set.is == answer::unknown) answer_to(s, [&] { return s.sync(gate); });
+    if (set.is != answer::no_node) continue;
+    for (const std::string& path : {queue_of(gate, next.id), slots_of(gate, next.id)})
+      if (answer_to(s, [&] { return s.get(path); }).is == answer::no_node &&
+          read_node(s, gate).says.id == next.id)  // else it is another gate by now
+        throw_without(gate, path);
   }
 }
 
@@ -207,30 +260,81 @@ bool cancel_waiter(session& s, const std::string& gate, std::string_view request
   return false;
 }
 
+namespace {
+
+/// All that has to go with a gate.
+struct gate_parts {
+  std::vector<std::string> leaves;  ///< nodes of waiters and holders
+  std::vector<std::string> inner;   ///< q and s
+};
+
+/// Throws gate_error if anything else is there. `any_id`: whatever the gate's own id is.
+gate_parts parts_of(session& s, const std::string& gate, const std::string& id, bool any_id) {
+  gate_parts out;
+  for (const std::string& name : answer_to(s, [&] { return s.children(gate); }).value) {
+    const char kind = kind_of_part(name);
+    if (kind == '\0' || !(any_id || std::string_view(name).substr(2) == id)) throw_foreign(gate, name);
+    const std::string path = gate + "/" + name;
+    const std::vector<std::string> names = answer_to(s, [&] { return s.children(path); }).value;
+    if (kind == 'q')
+      waiters_among(names, path);
+    else
+      slots_among(names, path);
+    for (const std::string& one : names) out.leaves.push_back(path + "/" + one);
+    out.inner.push_back(path);
+  }
+  return out;
+}
+
+}  // namespace
+
 bool remove_gate(session& s, const std::string& gate, bool forced) {
-  const std::string id = read_node(s, gate).says.id;
-  const std::string q = queue_of(gate, id), held = slots_of(gate, id);
-  for (;;) {
-    const std::vector<waiter_name> waiters = waiters_in_order(s, gate, id);
-    const std::vector<int> slots = slots_held(s, gate, id);
-    if (!forced && !(waiters.empty() && slots.empty())) return false;
+  const node first = existing(s, gate);
+  gate_reading says = read_gate_data(first.data);
+  if (!forced || !says.ours) says = reading_of(first, gate);
+  for (attempts tries(gate);; tries.again()) {
+    const gate_parts parts = parts_of(s, gate, says.id, forced);
+    const auto now = answer_to(s, [&] { return s.get(gate); });
+    if (now.is == answer::no_node || now.value.czxid != first.czxid) throw_missing(gate);
+    if (!forced) check_whole(s, gate, says.id);
+    if (!forced && !parts.leaves.empty()) return false;
     std::vector<write> all;
-    for (const waiter_name& one : waiters) all.push_back({write::kind::remove, q + "/" + one.node()});
-    for (const int slot : slots) all.push_back({write::kind::remove, held + "/" + std::to_string(slot)});
-    for (const std::string& path : {q, held, gate}) all.push_back({write::kind::remove, path});
+    for (const auto* paths : {&parts.leaves, &parts.inner})
+      for (const std::string& path : *paths) all.push_back({write::kind::remove, path});
+    all.push_back({write::kind::remove, gate});
     const auto done = s.transact(all);
     if (done.is == answer::ok) return true;
     if (done.is == answer::expired || (done.is == answer::unknown && !s.await_connected())) throw_lost(s);
-    if (done.is != answer::unknown) continue;
-    answer_to(s, [&] { return s.sync(gate); });
-    if (answer_to(s, [&] { return s.get(held); }).is == answer::no_node) return true;
+    if (done.is == answer::unknown) {
+      answer_to(s, [&] { return s.sync(gate); });
+      const auto left = answer_to(s, [&] { return s.get(gate); });
+      if (left.is == answer::no_node || left.value.czxid != first.czxid) return true;
+    }
+    if (done.is != answer::changed) continue;
+    for (const std::string& leaf : parts.leaves)
+      if (const auto below = answer_to(s, [&] { return s.children(leaf); }); !below.value.empty())
+        throw_foreign(leaf, below.value.front());
   }
+}
+
+bool is_gate_there(session& s, const std::string& gate) {
+  const auto read = answer_to(s, [&] { return s.get(gate); });
+  return read.is == answer::ok && is_gate_data(read.value.data);
+}
+
+std::vector<std::string> foreign_nodes(session& s, const std::string& gate, const std::string& id) {
+  std::vector<std::string> out;
+  for (const std::string& name : answer_to(s, [&] { return s.children(gate); }).value)
+    if (name != "q-" + id && name != "s-" + id) out.push_back(gate + "/" + name);
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 std::vector<std::string> gates_below(session& s, const std::string& root) {
   const auto names = answer_to(s, [&] { return s.children(root); });
   std::vector<std::string> out;
   if (names.is == answer::ok) out = names.value;
+  std::erase_if(out, [](const std::string& name) { return name.starts_with(clock_prefix); });
   std::sort(out.begin(), out.end());
   return out;
 }

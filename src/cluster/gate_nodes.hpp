@@ -2,10 +2,13 @@
 #pragma once
 
 /// A gate's nodes as a whole: creating, looking at, resizing and removing them. Each of these repeats itself until it
-/// is answered, and throws session_lost if the session is lost meanwhile.
+/// is answered, within bounds, and throws session_lost if the session is lost meanwhile. A gate that lacks a node of
+/// its own is damaged.
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cluster/request.hpp"
 #include "kgate/cluster.hpp"
@@ -22,7 +25,7 @@ struct known_gate {
 };
 
 /// It is created with `slots` if there is none and they are not 0. Throws gate_error: not_found, wrong_slots,
-/// not_a_gate, no_permission.
+/// not_a_gate, no_permission, bad_name if the path leads into a gate.
 known_gate open_gate(session& s, const std::string& root, const std::string& name, int slots);
 
 known_gate read_gate(session& s, const std::string& gate);
@@ -31,12 +34,22 @@ void pause_gate(session& s, const std::string& gate, bool paused);
 cluster_status read_status(session& s, const std::string& gate);
 /// False if no waiter has that request.
 bool cancel_waiter(session& s, const std::string& gate, std::string_view request);
-/// False if it is in use and not forced.
+/// False if it is in use and not forced. Forced, it removes what is left of a damaged gate, too. Nothing is removed if
+/// anything there is not kgate's: not_a_gate.
 bool remove_gate(session& s, const std::string& gate, bool forced);
-/// The names of the gates below the root.
+/// The names of the gates below the root, and of other nodes there.
 std::vector<std::string> gates_below(session& s, const std::string& root);
+/// With it begin the names of nodes below the root that show the servers' clock for a moment.
+constexpr std::string_view clock_prefix = ".clock-";
+/// Whether the node is there and a gate's, of any version.
+bool is_gate_there(session& s, const std::string& gate);
+/// The nodes below the gate's that are not its own.
+std::vector<std::string> foreign_nodes(session& s, const std::string& gate, const std::string& id);
 
-[[noreturn]] void throw_without_queue(const std::string& gate);
+/// Throws gate_error if the gate of that id lacks a node, or is no longer there.
+void check_whole(session& s, const std::string& gate, const std::string& id);
+/// Throws gate_error if the path leads into a gate.
+void check_path(session& s, const std::string& root);
 [[noreturn]] void throw_lost(const session& s);
 
 }  // namespace kgate::detail::cluster

@@ -76,9 +76,11 @@ std::string gate_data(const gate_reading& gate) {
          (gate.paused ? "paused=1\n" : "");
 }
 
+bool is_gate_data(std::string_view data) { return data.starts_with(gate_mark); }
+
 gate_reading read_gate_data(std::string_view data) {
   gate_reading out;
-  if (!data.starts_with(gate_mark)) {
+  if (!is_gate_data(data)) {
     out.wrong = "a node that is no gate of kgate";
     return out;
   }
@@ -89,6 +91,7 @@ gate_reading read_gate_data(std::string_view data) {
                 std::to_string(layout_version) + ")";
     return out;
   }
+  out.ours = true;
   out.id = value_of(data, "id");
   out.slots = number<int>(value_of(data, "slots")).value_or(0);
   out.created_with = number<int>(value_of(data, "created")).value_or(out.slots);
@@ -101,6 +104,10 @@ gate_reading read_gate_data(std::string_view data) {
 std::string make_gate_id(std::uint64_t session, std::uint64_t number) { return session_and_number(session, number); }
 std::string queue_of(const std::string& gate, const std::string& id) { return gate + "/q-" + id; }
 std::string slots_of(const std::string& gate, const std::string& id) { return gate + "/s-" + id; }
+char kind_of_part(std::string_view node) {
+  const bool known = (node.starts_with("q-") || node.starts_with("s-")) && is_session_and_number(node.substr(2));
+  return known ? node.front() : '\0';
+}
 
 std::string to_data(const participant_data& who) {
   return "request=" + one_line(who.request) + "\nhost=" + one_line(who.host) + "\npid=" + std::to_string(who.process) +

@@ -21,15 +21,20 @@ struct gate_reading {
   int created_with = 0;  ///< the slots it had at first
   bool paused = false;
   std::string wrong;  ///< what is wrong with the data, if anything is
+  bool ours = false;  ///< a gate of this version, whatever else is wrong with it
 };
 std::string gate_data(const gate_reading& gate);
 gate_reading read_gate_data(std::string_view data);
+/// Of any version.
+bool is_gate_data(std::string_view data);
 /// Of a session and a number that it uses once.
 std::string make_gate_id(std::uint64_t session, std::uint64_t number);
 /// The node below which the waiters are.
 std::string queue_of(const std::string& gate, const std::string& id);
 /// The node below which the holders are.
 std::string slots_of(const std::string& gate, const std::string& id);
+/// Which of the two a node below a gate's is: 'q' or 's', of any id; 0 if it is neither.
+char kind_of_part(std::string_view node);
 
 /// The data of a waiter's and of a holder's node.
 struct participant_data {

@@ -11,18 +11,18 @@ namespace {
 /// request that watches their own node.
 constexpr std::chrono::milliseconds a_while{200};
 
-[[noreturn]] void foreign(const std::string& path, const std::string& name) {
+}  // namespace
+
+void throw_foreign(const std::string& path, const std::string& name) {
   throw gate_error({gate_errc::not_a_gate, "there is a node at " + path + "/" + name +
                                                " that is not kgate's; remove it, or use another path"});
 }
-
-}  // namespace
 
 std::vector<waiter_name> waiters_among(const std::vector<std::string>& names, const std::string& path) {
   std::vector<waiter_name> out;
   for (const std::string& name : names) {
     std::optional<waiter_name> one = parse_waiter(name);
-    if (!one) foreign(path, name);
+    if (!one) throw_foreign(path, name);
     out.push_back(std::move(*one));
   }
   return out;
@@ -32,7 +32,7 @@ slot_numbers slots_among(const std::vector<std::string>& names, const std::strin
   slot_numbers out;
   for (const std::string& name : names) {
     const std::optional<int> slot = parse_slot(name);
-    if (!slot) foreign(path, name);
+    if (!slot) throw_foreign(path, name);
     out.numbers.push_back(*slot);
   }
   return out;
@@ -77,7 +77,7 @@ answered<waiter_name> request_client::enqueue(const gate_id& id) {
   if (const std::optional<waiter_name> one = parse_waiter(node))
     out.value = *one;
   else
-    foreign(queue_path(id), node);
+    throw_foreign(queue_path(id), node);
   return out;
 }
 

@@ -115,6 +115,7 @@ class request_client {
 /// The waiters among these names. Throws gate_error if one is no waiter's.
 std::vector<waiter_name> waiters_among(const std::vector<std::string>& names, const std::string& path);
 slot_numbers slots_among(const std::vector<std::string>& names, const std::string& path);
+[[noreturn]] void throw_foreign(const std::string& path, const std::string& name);
 /// Throws gate_error if that is no gate.
 gate_reading reading_of(const node& gate, const std::string& path);
 gate_size size_of(const node& gate, const gate_reading& read);
