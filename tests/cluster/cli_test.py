@@ -18,6 +18,8 @@ import threading
 import time
 import unittest
 
+from cli_nodes import NodesOfGates
+
 KGATE, ENSEMBLE, WRITE_NODE = sys.argv[1:4]
 HAS_SERVER = os.path.exists("/usr/share/java/zookeeper.jar") and shutil.which("java")
 
@@ -105,7 +107,9 @@ class WithServers(unittest.TestCase):
         return process
 
 
-class OnAnEnsemble(WithServers):
+class OnAnEnsemble(NodesOfGates, WithServers):
+    write_node = WRITE_NODE
+
     def test_run(self):
         result = self.kgate("run", "-k", "2", "--", "sh", "-c",
                             "echo $KGATE_NAME $KGATE_SLOT $KGATE_SLOTS {slot}; [ $KGATE_TOKEN -gt 0 ]; exit 7")
@@ -424,67 +428,6 @@ class OnAnEnsemble(WithServers):
             self.until(lambda: json.loads(self.kgate("status", "--json", env=env).stdout)["gates"][0]["free"] == 1)
         finally:
             three.stop()
-
-    def write(self, path, data):
-        subprocess.run([WRITE_NODE, self.ensemble.address, path, data], check=True, timeout=30)
-
-    def below(self, gate, which):
-        """The node of the gate that the waiters (q) or the holders (s) are below."""
-        said = subprocess.run([WRITE_NODE, self.ensemble.address, gate], check=True, timeout=30, stdout=subprocess.PIPE, text=True)
-        return f"{gate}/{which}-" + re.search("^id=(.*)$", said.stdout, re.MULTILINE)[1]
-
-    def test_nodes_of_others(self):
-        gate = f"/kgate/{self.name}"
-        self.assertEqual(self.kgate("create", "-k", "1").returncode, 0)
-        self.assertIn("in order", self.kgate("doctor").stdout)
-        # A slot that no session owns: it blocks the gate, and the doctor names it.
-        q, held = (self.below(gate, which) for which in "qs")
-        self.write(held + "/0", "request=w-1-2\n")
-        self.assertEqual(self.kgate("run", "--timeout", "0.3", "--", "true").returncode, 124)
-        result = self.kgate("doctor")
-        self.assertEqual(result.returncode, 1)
-        self.assertIn(held + "/0 belongs to no session", result.stdout)
-        self.write(q + "/foreign", "")
-        for words, code in ((("run", "--", "true"), 125), (("status",), 1), (("remove", "--force"), 1)):
-            result = self.kgate(*words)
-            self.assertEqual(result.returncode, code)
-            self.assertIn(q + "/foreign", result.stderr)
-        self.write(gate, "kgate gate 7\nslots=1\n")
-        result = self.kgate("run", "--", "true")
-        self.assertEqual(result.returncode, 125)
-        self.assertIn("another version", result.stderr)
-        self.write(gate, "\x1b[2J")
-        result = self.kgate("run", "-k", "1", "--", "true")
-        self.assertEqual(result.returncode, 125)
-        self.assertIn("no gate of kgate", result.stderr)
-        self.assertNotIn("\x1b", result.stderr)
-        result = self.kgate("doctor", "--json", name=False)
-        self.assertEqual(result.returncode, 1)
-        self.assertIn({"about": self.name, "ok": False}, [{k: f[k] for k in ("about", "ok")} for f in json.loads(result.stdout)["findings"]])
-        self.assertEqual(self.kgate("status", name=False).returncode, 0)  # what is no gate is left out
-        self.write(gate + "-bare", "kgate gate 2\nid=1-1\nslots=1\n")
-        for words, code in ((("run", "--", "true"), 125), (("status",), 1), (("remove",), 1), (("doctor",), 1)):
-            result = self.kgate(words[0], "-n", self.name + "-bare", *words[1:], name=False)
-            self.assertEqual(result.returncode, code)
-            self.assertIn(gate + "-bare there is a gate without its nodes q and s", result.stderr + result.stdout)
-
-    def test_secrets(self):
-        mine = dict(self.env, KGATE_ZK_AUTH="me:secret")
-        self.assertEqual(self.kgate("run", "-k", "1", "--", "true", env=mine).returncode, 0)
-        for env in (self.env, dict(self.env, KGATE_ZK_AUTH="you:secret")):
-            for words in (("run", "--", "true"), ("status",), ("remove", "--force"), ("resize", "-k", "2")):
-                result = self.kgate(*words, env=env)
-                self.assertIn(result.returncode, (1, 125))
-                self.assertIn("does not permit", result.stderr)
-                self.assertNotIn("secret:", result.stderr)
-        self.assertNotIn("me:secret", self.kgate("status", env=mine).stdout)
-        result = self.kgate("doctor", env=mine)
-        self.assertEqual(result.returncode, 0)
-        self.assertNotIn("everybody", result.stdout)
-        result = self.kgate("doctor")
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("does not permit", result.stdout)
-        self.assertEqual(self.kgate("remove", env=mine).returncode, 0)
 
     def script(self, text, name=None):
         """A shell script that calls kgate by its name and opens descriptor 9 on the gate's file."""

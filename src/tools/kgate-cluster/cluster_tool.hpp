@@ -48,9 +48,23 @@ struct connection {
   std::unique_ptr<detail::cluster::session> session;
 };
 
-/// The gates that were asked for: the one named, or all below the path. Nodes there that are no gates are left out if
-/// none was named.
+/// The gates that were asked for: the one named, or the names of all nodes below the path.
 std::vector<std::string> gate_names(const request& options, connection& to);
+
+/// A gate as it was looked at.
+struct view {
+  std::string name;
+  cluster_status seen;
+};
+struct gate_views {
+  std::vector<view> gates;
+  std::vector<std::string> failures;  ///< of gates that cannot be looked at
+
+  /// Says what failed; the exit code.
+  int report() const;
+};
+/// Those that were asked for. If none was named, nodes that are no gates are left out.
+gate_views read_views(const request& options, connection& to);
 
 /// For how many seconds it has been inside, or has waited.
 double age_of(const cluster_participant& who);

@@ -47,18 +47,12 @@ void record_refusals_at(const request& options) {
 int stats(const request& options) {
   connection to(options);
   std::vector<gate_history> gates;
-  for (const std::string& name : gate_names(options, to)) {
-    try {
-      const cluster_status seen = read_status(*to.session, to.where.root + "/" + name);
-      gates.push_back({name, seen.slots, seen.slots - seen.free + seen.over, seen.waiters.size(), seen.paused,
-                       std::nullopt, read_history_file(history_path(options, name))});
-    } catch (const gate_error& error) {
-      const bool left_out = error.code() == gate_errc::not_found || error.code() == gate_errc::not_a_gate;
-      if (options.named || !left_out) throw;
-    }
-  }
+  const gate_views all = read_views(options, to);
+  for (const auto& [name, seen] : all.gates)
+    gates.push_back({name, seen.slots, seen.slots - seen.free + seen.over, seen.waiters.size(), seen.paused,
+                     std::nullopt, read_history_file(history_path(options, name))});
   report_histories(options, gates);
-  return exit_ok;
+  return all.report();
 }
 
 }  // namespace kgate::tool::cluster

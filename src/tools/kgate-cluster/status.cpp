@@ -21,24 +21,6 @@ namespace {
 
 using namespace detail::cluster;
 
-struct view {
-  std::string name;
-  cluster_status seen;
-};
-
-std::vector<view> views(const request& options, connection& to) {
-  std::vector<view> out;
-  for (const std::string& name : gate_names(options, to)) {
-    try {
-      out.push_back({name, read_status(*to.session, to.where.root + "/" + name)});
-    } catch (const gate_error& error) {
-      const bool left_out = error.code() == gate_errc::not_found || error.code() == gate_errc::not_a_gate;
-      if (options.named || !left_out) throw;  // removed since it was listed, or something else's
-    }
-  }
-  return out;
-}
-
 std::string list_of(const std::vector<int>& numbers) {
   std::string text;
   for (const int one : numbers) text += (text.empty() ? "" : ",") + std::to_string(one);
@@ -114,9 +96,9 @@ void arrange(std::vector<cluster_participant>& all, const std::string& key) {
   });
 }
 
-std::vector<view> sorted_views(const request& options, connection& to) {
-  std::vector<view> out = views(options, to);
-  for (view& gate : out) {
+gate_views sorted_views(const request& options, connection& to) {
+  gate_views out = read_views(options, to);
+  for (view& gate : out.gates) {
     arrange(gate.seen.holders, options.sort);
     arrange(gate.seen.waiters, options.sort);
   }
@@ -180,6 +162,27 @@ std::vector<std::string> gate_names(const request& options, connection& to) {
   return {options.name()};
 }
 
+int gate_views::report() const {
+  for (const std::string& one : failures) complain(one);
+  return failures.empty() ? exit_ok : exit_failed;
+}
+
+gate_views read_views(const request& options, connection& to) {
+  gate_views out;
+  for (const std::string& name : gate_names(options, to)) {
+    const std::string gate = to.where.root + "/" + name;
+    try {
+      if (!options.named && !is_gate_there(*to.session, gate)) continue;  // removed meanwhile, or something else's
+      out.gates.push_back({name, read_status(*to.session, gate)});
+    } catch (const gate_error& error) {
+      if (options.named || error.code() == gate_errc::system) throw;
+      if (error.code() == gate_errc::not_found) continue;
+      out.failures.push_back("gate '" + displayable(name) + "': " + displayable(error.what()));
+    }
+  }
+  return out;
+}
+
 double age_of(const cluster_participant& who) {
   const double seconds = std::chrono::duration<double>(std::chrono::system_clock::now() - who.since).count();
   return std::max(seconds, 0.0);  // the servers' clock may be ahead
@@ -187,19 +190,21 @@ double age_of(const cluster_participant& who) {
 
 int status(const request& options) {
   connection to(options);
-  const std::vector<view> gates = views(options, to);
+  const gate_views seen = read_views(options, to);
+  const std::vector<view>& gates = seen.gates;
+  const int code = seen.report();
   if (options.json) {
     json_value document = json_document();
     json_value& list = document["gates"] = json_value::array();
     for (const view& gate : gates) list.push_back(json_of(gate));
     print_json(document);
-  } else if (gates.empty()) {
+  } else if (gates.empty() && code == exit_ok) {
     complain("no gates below " + to.where.root + " on " + options.on +
              "; `kgate run --on ADDRESS -n NAME -k K -- COMMAND` creates one");
   } else {
     print(text_of(gates));
   }
-  return exit_ok;
+  return code;
 }
 
 int list(const request& options) {
@@ -207,7 +212,9 @@ int list(const request& options) {
   json_value document = json_document();
   json_value& all = document["gates"] = json_value::array();
   std::string out = "SLOTS  INSIDE  WAITING  NAME\n";
-  for (const view& gate : views(options, to)) {
+  const gate_views seen = read_views(options, to);
+  const int code = seen.report();
+  for (const view& gate : seen.gates) {
     all.push_back({{"name", gate.name},
                    {"slots", gate.seen.slots},
                    {"inside", inside_of(gate)},
@@ -221,18 +228,22 @@ int list(const request& options) {
     print_json(document);
   else
     print(out);
-  return exit_ok;
+  return code;
 }
 
 int top(const request& options) {
   connection to(options);
   if (options.once || !terminal_width(STDOUT_FILENO) || terminal_is_dumb()) {
-    print(text_of(sorted_views(options, to)));
-    return exit_ok;
+    const gate_views seen = sorted_views(options, to);
+    print(text_of(seen.gates));
+    return seen.report();
   }
   const raw_input keys;
   do {
-    print("\033[H\033[J" + options.on + " (q ends)\n" + text_of(sorted_views(options, to)));
+    const gate_views seen = sorted_views(options, to);
+    std::string text = "\033[H\033[J" + options.on + " (q ends)\n" + text_of(seen.gates);
+    for (const std::string& one : seen.failures) text += one + "\n";
+    print(text);
     std::fflush(stdout);
   } while (!keys.ended());
   return exit_ok;
