@@ -123,7 +123,8 @@ std::unique_ptr<held_permit> cluster_gate::shared::enter(int weight, request_lim
     case outcome::given_up:
       return nullptr;
     case outcome::too_heavy:
-      throw too_heavy(held->size().slots);
+      throw gate_shrunk({gate_errc::bad_slots, called + " was made smaller than the weight of " +
+                                                   std::to_string(weight) + " while it waited"});
     case outcome::removed:
       break;
     case outcome::lost:

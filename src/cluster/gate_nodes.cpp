@@ -151,37 +151,6 @@ std::unique_ptr<session> open_session(const address& where, std::chrono::millise
   return std::make_unique<session>(where, find_secret(""), connect_timeout);
 }
 
-known_gate open_gate(session& s, const std::string& root, const std::string& name, int slots) {
-  const std::string gate = root + "/" + name;
-  for (attempts tries(gate);; tries.again()) {
-    const auto read = answer_to(s, [&] { return s.get(gate); });
-    if (read.is == answer::ok) {
-      const gate_reading there = reading_of(read.value, gate);
-      if (slots != 0 && slots != there.slots && slots != there.created_with)
-        throw gate_error({gate_errc::wrong_slots, "gate '" + name + "' has " + std::to_string(there.slots) +
-                                                      " slots, not " + std::to_string(slots) +
-                                                      "; leave the number out, or resize the gate"});
-      return {there.id, size_of(read.value, there)};
-    }
-    if (slots == 0)
-      throw gate_error(
-          {gate_errc::not_found, "there is no gate '" + name + "' at " + root + "; a number of slots would create it"});
-    create_parents(s, root);
-    answer_to(s, [&] {
-      // Another id for each attempt: one whose answer was lost may have made a gate that is removed by now.
-      const std::string id = make_gate_id(s.id(), s.next_request());
-      return s.transact({{write::kind::create, gate, gate_data({id, slots, slots, false, {}})},
-                         {write::kind::create, queue_of(gate, id)},
-                         {write::kind::create, slots_of(gate, id)}});
-    });
-  }
-}
-
-known_gate read_gate(session& s, const std::string& gate) {
-  const gate_node read = read_node(s, gate);
-  return {read.says.id, size_of(read.there, read.says)};
-}
-
 namespace {
 
 /// Changes what the gate's node says, until it has been answered that it says so.
@@ -207,19 +176,65 @@ void change_gate(session& s, const std::string& gate, F&& change) {
 
 }  // namespace
 
+known_gate open_gate(session& s, const std::string& root, const std::string& name, int slots, bool by_default) {
+  const std::string gate = root + "/" + name;
+  std::vector<std::string> made;  // ids of gates that may have come to be
+  for (attempts tries(gate);; tries.again()) {
+    const auto read = answer_to(s, [&] { return s.get(gate); });
+    if (read.is == answer::ok) {
+      const gate_reading there = reading_of(read.value, gate);
+      if (slots != 0 && !by_default && there.created_with == 0 && !there.resized) {
+        change_gate(s, gate, [slots](gate_reading& now) {
+          if (now.created_with != 0 || now.resized) return false;  // somebody else was faster
+          now.slots = slots;
+          return now.resized = true;
+        });
+        continue;
+      }
+      if (slots != 0 && !by_default && slots != there.slots && !there.resized)
+        throw gate_error({gate_errc::wrong_slots, "gate '" + name + "' has " + std::to_string(there.slots) +
+                                                      (there.slots == 1 ? " slot" : " slots") + ", not " +
+                                                      std::to_string(slots) +
+                                                      "; leave the number out, or resize the gate"});
+      const bool own = std::find(made.begin(), made.end(), there.id) != made.end();
+      return {there.id, size_of(read.value, there), own};
+    }
+    if (slots == 0) throw gate_error({gate_errc::not_found, "there is no gate '" + name + "' at " + root});
+    create_parents(s, root);
+    answer_to(s, [&] {
+      // Another id for each attempt: one whose answer was lost may have made a gate that is removed by now.
+      const std::string id = made.emplace_back(make_gate_id(s.id(), s.next_request()));
+      return s.transact({{write::kind::create, gate, gate_data({id, slots, by_default ? 0 : slots, false, {}})},
+                         {write::kind::create, queue_of(gate, id)},
+                         {write::kind::create, slots_of(gate, id)}});
+    });
+  }
+}
+
+known_gate read_gate(session& s, const std::string& gate) {
+  const gate_node read = read_node(s, gate);
+  return {read.says.id, size_of(read.there, read.says)};
+}
+
 void resize_gate(session& s, const std::string& gate, int slots) {
   if (slots < 1 || slots > slots_max)
     throw gate_error({gate_errc::bad_slots, "a gate has 1 to " + std::to_string(slots_max) + " slots"});
-  change_gate(s, gate, [slots](gate_reading& there) { return std::exchange(there.slots, slots) != slots; });
+  change_gate(s, gate, [slots](gate_reading& there) {
+    const bool as_it_is = there.slots == slots && there.resized;
+    there.slots = slots;
+    there.resized = true;
+    return !as_it_is;
+  });
 }
 
 void pause_gate(session& s, const std::string& gate, bool paused) {
   change_gate(s, gate, [paused](gate_reading& there) { return std::exchange(there.paused, paused) != paused; });
 }
 
-cluster_status read_status(session& s, const std::string& gate) {
+cluster_status read_status(session& s, const std::string& gate, const std::string& id) {
   cluster_status out;
   const gate_reading read = read_node(s, gate).says;
+  if (!id.empty() && read.id != id) throw_missing(gate);
   out.slots = read.slots;
   out.paused = read.paused;
   const std::vector<int> held = slots_held(s, gate, read.id);

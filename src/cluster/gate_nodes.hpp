@@ -22,16 +22,25 @@ std::unique_ptr<session> open_session(const address& where, std::chrono::millise
 struct known_gate {
   std::string id;
   gate_size size;
+  bool made = false;  ///< by the call that returned it
 };
 
-/// It is created with `slots` if there is none and they are not 0. Throws gate_error: not_found, wrong_slots,
+/// The gate was made smaller than the weight of a waiter.
+struct gate_shrunk : gate_error {
+  using gate_error::gate_error;
+};
+
+/// It is created with `slots` if there is none and they are not 0. A size that was set later stands. `by_default`:
+/// nobody has asked for that number; any size will do, and a gate that is created takes the first that is asked for.
+/// Throws gate_error: not_found, wrong_slots,
 /// not_a_gate, no_permission, bad_name if the path leads into a gate.
-known_gate open_gate(session& s, const std::string& root, const std::string& name, int slots);
+known_gate open_gate(session& s, const std::string& root, const std::string& name, int slots, bool by_default = false);
 
 known_gate read_gate(session& s, const std::string& gate);
 void resize_gate(session& s, const std::string& gate, int slots);
 void pause_gate(session& s, const std::string& gate, bool paused);
-cluster_status read_status(session& s, const std::string& gate);
+/// With an id: not_found if it is another gate by now.
+cluster_status read_status(session& s, const std::string& gate, const std::string& id = {});
 /// False if no waiter has that request.
 bool cancel_waiter(session& s, const std::string& gate, std::string_view request);
 /// False if it is in use and not forced. Forced, it removes what is left of a damaged gate, too. Nothing is removed if

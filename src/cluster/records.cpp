@@ -73,7 +73,7 @@ std::string own_user() {
 std::string gate_data(const gate_reading& gate) {
   return std::string(gate_mark) + std::to_string(layout_version) + "\nid=" + gate.id +
          "\nslots=" + std::to_string(gate.slots) + "\ncreated=" + std::to_string(gate.created_with) + "\n" +
-         (gate.paused ? "paused=1\n" : "");
+         (gate.paused ? "paused=1\n" : "") + (gate.resized ? "resized=1\n" : "");
 }
 
 bool is_gate_data(std::string_view data) { return data.starts_with(gate_mark); }
@@ -96,6 +96,7 @@ gate_reading read_gate_data(std::string_view data) {
   out.slots = number<int>(value_of(data, "slots")).value_or(0);
   out.created_with = number<int>(value_of(data, "created")).value_or(out.slots);
   out.paused = value_of(data, "paused") == "1";
+  out.resized = value_of(data, "resized") == "1" || (out.created_with != 0 && out.created_with != out.slots);
   if (out.slots < 1 || out.slots > slots_max) out.wrong = "a gate whose size is not 1 to " + std::to_string(slots_max);
   if (!is_session_and_number(out.id)) out.wrong = "a gate without an id";
   return out;

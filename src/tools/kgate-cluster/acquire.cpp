@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "cluster/gate_nodes.hpp"
 #include "tools/common/terminal.hpp"
 #include "tools/kgate-cluster/cluster_tool.hpp"
 
@@ -96,22 +97,22 @@ std::unique_ptr<cluster_gate> open_gate(const request& options, const gate_reque
   const auto with = [&](int slots) { return std::make_unique<cluster_gate>(options.on, wanted.name, slots, how); };
   const int created_with = std::max(wanted.slots, 1);
   const bool may_create = !options.existing && wanted.permits() <= created_with;
-  for (;;) {
+  constexpr int tries_max = 100;
+  for (int tries = 0;; ++tries) {
     try {
       return with(may_create ? wanted.slots : 0);
     } catch (const gate_error& error) {
-      if (error.code() != gate_errc::not_found || options.existing) throw;
+      if (error.code() != gate_errc::not_found || tries == tries_max) throw;
+      if (options.existing)
+        throw gate_error({gate_errc::not_found, error.what() + std::string("; create it: kgate create") +
+                                                    gate_arguments_on(options, wanted.name) + " -k K"});
       if (!may_create)  // before there is a gate that could not be used so
         throw gate_error({gate_errc::bad_slots, "a weight of " + std::to_string(wanted.permits()) + " is not in 1.." +
                                                     std::to_string(created_with) + ", the slots that gate '" +
                                                     wanted.name + "' would be created with"});
-      if (wanted.slots != 0) throw;
     }
-    try {
-      return with(1);
-    } catch (const gate_error& error) {
-      if (error.code() != gate_errc::wrong_slots) throw;  // it has been created meanwhile
-    }
+    connection to(options);
+    detail::cluster::open_gate(*to.session, to.where.root, wanted.name, 1, true);
   }
 }
 

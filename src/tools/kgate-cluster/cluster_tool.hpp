@@ -39,6 +39,8 @@ int code_of(const gate_error& error, bool runs);
 /// How long the first connection may take: 10 s, or $KGATE_CONNECT_TIMEOUT in seconds.
 std::chrono::milliseconds connect_timeout();
 cluster_options options_for(const request& options);
+/// " --on ADDRESS -n NAME": for lines to copy.
+std::string gate_arguments_on(const request& options, const std::string& name);
 
 /// A session of the ensemble, for commands that look at several gates.
 struct connection {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cluster/gate_nodes.hpp"
 #include "tools/common/numbers.hpp"
 #include "tools/common/text.hpp"
 #include "tools/kgate-cluster/cluster_tool.hpp"
@@ -46,6 +47,7 @@ int dispatch(const request& options) {
 
 int code_of(const gate_error& error, bool runs) {
   if (dynamic_cast<const session_lost*>(&error) != nullptr) return runs ? exit_lost : exit_failed;
+  if (dynamic_cast<const detail::cluster::gate_shrunk*>(&error) != nullptr) return runs ? exit_lost : exit_failed;
   switch (error.code()) {
     case gate_errc::bad_name:
     case gate_errc::bad_slots:
@@ -62,6 +64,10 @@ std::chrono::milliseconds connect_timeout() {
   const char* const text = std::getenv("KGATE_CONNECT_TIMEOUT");
   const double seconds = text != nullptr ? parse_seconds(text).value_or(10) : 10;
   return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(seconds, 3600.0) * 1000));
+}
+
+std::string gate_arguments_on(const request& options, const std::string& name) {
+  return " --on " + options.on + " -n " + name;
 }
 
 cluster_options options_for(const request&) {

@@ -17,7 +17,7 @@ namespace {
 
 using namespace detail::cluster;
 
-void report(const request& options, const char* done, const std::string& text) {
+void report(const request& options, const char* done, const std::string& text, const json_value& more = {}) {
   if (!options.json) {
     print(options.name() + ": " + text + "\n");
     return;
@@ -25,8 +25,11 @@ void report(const request& options, const char* done, const std::string& text) {
   json_value document = json_document();
   document["gate"] = options.name();
   document["done"] = done;
+  if (!more.is_null()) document.update(more);
   print_json(document);
 }
+
+std::string slots_text(int slots) { return std::to_string(slots) + (slots == 1 ? " slot" : " slots"); }
 
 /// What the doctor found, one line each.
 class findings {
@@ -140,14 +143,27 @@ void examine_gate(const std::string& name, connection& to, findings& out) {
 }  // namespace
 
 int create(const request& options) {
-  cluster_gate gate(options.on, options.name(), std::max(options.slots(), 1), options_for(options));
-  report(options, "created", std::to_string(gate.status().slots) + " slots");
+  connection to(options);
+  const std::string name = options.name(), path = to.where.root + "/" + name;
+  const known_gate there = detail::cluster::open_gate(*to.session, to.where.root, name, std::max(options.slots(), 1),
+                                                      options.slots() == 0 && is_gate_there(*to.session, path));
+  check_whole(*to.session, path, there.id);
+  const int slots = there.size.slots;
+  if (options.slots() != 0 && slots != options.slots()) {
+    complain("gate '" + name + "' exists and was resized to " + slots_text(slots) + ", not " +
+             std::to_string(options.slots()) + "; change it: kgate resize" + gate_arguments_on(options, name) + " -k " +
+             std::to_string(options.slots()));
+    return exit_failed;
+  }
+  report(options, there.made ? "created" : "exists",
+         (there.made ? "created: " : "exists already: ") + slots_text(slots) + ", " + path,
+         {{"slots", slots}, {"path", path}});
   return exit_ok;
 }
 
 int resize(const request& options) {
   cluster_gate(options.on, options.name(), 0, options_for(options)).resize(options.slots());
-  report(options, "resized", std::to_string(options.slots()) + " slots from now on");
+  report(options, "resized", slots_text(options.slots()) + " from now on");
   return exit_ok;
 }
 

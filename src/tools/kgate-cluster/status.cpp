@@ -109,9 +109,15 @@ gate_views sorted_views(const request& options, connection& to) {
 template <class Done>
 int wait_until(const request& options, connection& to, Done&& done) {
   const auto began = std::chrono::steady_clock::now();
-  if (const gate_failure failure = check_name(options.name())) throw gate_error(failure);
+  const std::string gate = to.where.root + "/" + options.name(), id = read_gate(*to.session, gate).id;
   for (;;) {
-    if (done(read_status(*to.session, to.where.root + "/" + options.name()))) return exit_ok;
+    try {
+      if (done(read_status(*to.session, gate, id))) return exit_ok;
+    } catch (const gate_error& error) {
+      if (error.code() != gate_errc::not_found) throw;
+      complain("gate '" + options.name() + "' was removed while somebody was inside or waited");
+      return exit_lost;
+    }
     const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (options.timeout_s >= 0 && waited >= options.timeout_s) return exit_timed_out;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -251,6 +257,7 @@ int top(const request& options) {
 
 int wait(const request& options) {
   connection to(options);
+  if (const gate_failure failure = check_name(options.name())) throw gate_error(failure);
   return wait_until(options, to, [&](const cluster_status& seen) {
     const auto is_it = [&](const cluster_participant& who) { return options.pid == 0 || who.process == options.pid; };
     return std::none_of(seen.holders.begin(), seen.holders.end(), is_it) &&
@@ -264,8 +271,8 @@ int drain(const request& options) {
   pause_gate(*to.session, to.where.root + "/" + options.name(), true);
   const int code = wait_until(options, to, [](const cluster_status& seen) { return seen.holders.empty(); });
   if (code == exit_timed_out)
-    complain("somebody is still inside gate '" + options.name() + "', which stays paused; `kgate resume --on " +
-             options.on + " -n " + options.name() + "` lets others in again");
+    complain("somebody is still inside gate '" + options.name() + "', which stays paused; `kgate resume" +
+             gate_arguments_on(options, options.name()) + "` lets others in again");
   return code;
 }
 

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of cli_test.py about what a command means between machines as it does on one."""
+import json
+import tempfile
+
+
+class SameAsOnOneMachine:
+    """Mixed into the test case of cli_test.py, which has a server."""
+
+    def both(self):
+        """Environments for gates of the ensemble and of this machine."""
+        local = {k: v for k, v in self.env.items() if k != "KGATE_ON"}
+        return self.env, dict(local, KGATE_DIR=tempfile.mkdtemp(prefix="kgate-local-"))
+
+    def test_the_size_of_a_gate(self):
+        """That of its creation, one that was set later, and one that nobody has asked for."""
+        steps = (("s", "create", 0, "created: 1 slot,", "-k", "1"), ("s", "create", 0, "exists already: 1 slot,"),
+                 ("s", "run", 125, "has 1 slot", "-k", "2", "--", "true"), ("s", "create", 1, "has 1 slot", "-k", "2"),
+                 ("s", "resize", 0, "3 slots", "-k", "3"), ("s", "run", 0, "", "-k", "77", "--", "true"),
+                 ("s", "create", 1, "exists and was resized to 3 slots, not 4; change it: kgate resize", "-k", "4"),
+                 ("s", "create", 0, "exists already: 3 slots,"),
+                 ("back", "create", 0, "2 slots", "-k", "2"), ("back", "resize", 0, "2 slots", "-k", "2"), ("back", "run", 0, "", "-k", "9", "--", "true"),
+                 ("default", "run", 0, "1\n", "--", "sh", "-c", "echo $KGATE_SLOTS"), ("default", "run", 0, "3\n", "-k", "3", "--", "sh", "-c", "echo $KGATE_SLOTS"),
+                 ("default", "run", 0, "3\n", "-k", "5", "--", "sh", "-c", "echo $KGATE_SLOTS"), ("default", "create", 1, "was resized to 3 slots", "-k", "4"),
+                 ("asked", "create", 0, "created: 1 slot,"), ("asked", "run", 125, "has 1 slot", "-k", "3", "--", "true"))
+        for env in self.both():
+            for name, command, code, text, *words in steps:
+                with self.subTest(command=(name, command, *words), on=env.get("KGATE_ON", "this machine")):
+                    told = self.kgate(command, "-n", f"{self.name}-{name}", *words, name=False, env=env)
+                    self.assertEqual(told.returncode, code, told.stderr)
+                    self.assertIn(text, told.stdout + told.stderr)
+        for env in self.both():
+            told = [json.loads(self.kgate("create", "-k", "4", "--json", env=env).stdout) for _ in range(2)]
+            self.assertEqual([(one["done"], one["slots"], one["path"].split("/")[-1].split(".")[0]) for one in told],
+                             [("created", 4, self.name), ("exists", 4, self.name)])
+
+    def test_weight_after_shrinking_and_removal_under_those_who_wait(self):
+        for env in self.both():
+            holder = self.start("run", "-k", "3", "--", "sleep", "60", env=env)
+            self.until(lambda: self.gate(env)["holders"])
+            heavy = self.start("run", "-w", "3", "--", "true", env=env)
+            self.until(lambda: self.gate(env)["waiters"])
+            self.assertEqual(self.kgate("resize", "-k", "1", env=env).returncode, 0)
+            if env is not self.env:
+                holder.terminate()  # the head of the queue looks when there may be room
+            self.assertEqual(heavy.wait(10), 121)
+            self.assertIn("was made smaller than ", heavy.stderr.read())
+            holder.terminate()
+            holder.wait(10)
+            self.start("run", "--", "sleep", "60", env=env)
+            self.until(lambda: self.gate(env)["holders"])
+            waiting = [self.start(command, env=env) for command in ("wait", "drain")]
+            self.until(lambda: self.gate(env)["paused"])
+            self.assertEqual(self.kgate("remove", "--force", env=env).returncode, 0)
+            self.assertEqual(self.kgate("create", env=env).returncode, 0)  # another one
+            for one in waiting:
+                self.assertEqual(one.wait(10), 121)
+                self.assertIn("was removed while somebody was inside or waited", one.stderr.read())
+            for words in (("pause",), ("resume",), ("drain",), ("cancel", "--all"), ("remove",), ("resize", "-k", "3"), ("wait",), ("status",)):
+                told = self.fails(1, "there is no gate ", words[0], "-n", "nobody", *words[1:], name=False, env=env)
+                self.assertNotIn("create", told.stderr)
+            self.fails(125, "create it: kgate create --", "run", "-n", "nobody", "--existing", "--", "true", name=False, env=self.env)
