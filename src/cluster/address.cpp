@@ -32,9 +32,8 @@ bool add_host(std::string_view text, std::string& out) {
   if (!text.empty() && text.front() == '[') {
     const std::size_t end = text.find(']');
     if (end == std::string_view::npos || end == 1) return false;
-    host = text.substr(0, end + 1);
-    const std::string_view inner = host.substr(1, host.size() - 2);
-    if (!std::all_of(inner.begin(), inner.end(),
+    host = text.substr(1, end - 1);  // the library takes what is before the last colon
+    if (!std::all_of(host.begin(), host.end(),
                      [](unsigned char c) { return std::isxdigit(c) != 0 || c == ':' || c == '.' || c == '%'; }))
       return false;
     text.remove_prefix(end + 1);

@@ -24,6 +24,7 @@ class attempts {
                                                std::to_string(in_all) + " times; try again"});
     if (count_ > at_once) std::this_thread::sleep_for(std::chrono::milliseconds(std::min(count_ - at_once, 50)));
   }
+  int count() const { return count_; }
 
  private:
   const std::string& path_;
@@ -325,10 +326,14 @@ bool remove_gate(session& s, const std::string& gate, bool forced) {
       const auto left = answer_to(s, [&] { return s.get(gate); });
       if (left.is == answer::no_node || left.value.czxid != first.czxid) return true;
     }
-    if (done.is != answer::changed) continue;
-    for (const std::string& leaf : parts.leaves)
-      if (const auto below = answer_to(s, [&] { return s.children(leaf); }); !below.value.empty())
-        throw_foreign(leaf, below.value.front());
+    if (done.is == answer::changed)
+      for (const std::string& leaf : parts.leaves)
+        if (const auto below = answer_to(s, [&] { return s.children(leaf); }); !below.value.empty())
+          throw_foreign(leaf, below.value.front());
+    // One that many pass has always changed since it was read. Nobody passes it while it is paused.
+    if (forced && says.wrong.empty() && parts.inner.size() == 2 && tries.count() == 5)
+      change_gate(s, gate,
+                  [&](gate_reading& there) { return there.id == says.id && !std::exchange(there.paused, true); });
   }
 }
 

@@ -43,8 +43,8 @@ void pause_gate(session& s, const std::string& gate, bool paused);
 cluster_status read_status(session& s, const std::string& gate, const std::string& id = {});
 /// False if no waiter has that request.
 bool cancel_waiter(session& s, const std::string& gate, std::string_view request);
-/// False if it is in use and not forced. Forced, it removes what is left of a damaged gate, too. Nothing is removed if
-/// anything there is not kgate's: not_a_gate.
+/// False if it is in use and not forced. Forced, it removes what is left of a damaged gate, too, and pauses one that is
+/// so busy that it cannot be removed otherwise. Nothing is removed if anything there is not kgate's: not_a_gate.
 bool remove_gate(session& s, const std::string& gate, bool forced);
 /// The names of the gates below the root, and of other nodes there.
 std::vector<std::string> gates_below(session& s, const std::string& root);

@@ -29,7 +29,16 @@ std::string first_line(const char* path) {
   if (size < 0) refuse(name + " cannot be read");
   if ((about.st_mode & 077) != 0) refuse(name + " can be read by others; chmod 600 it");
   const std::string all(text, static_cast<std::size_t>(size));
-  return all.substr(0, all.find('\n'));
+  const std::string line = all.substr(0, all.find('\n'));
+  return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
+}
+
+/// What a variable says, if it is set. One that is empty was meant to say something.
+const char* setting(const char* name) {
+  const char* const text = std::getenv(name);
+  if (text != nullptr && *text == '\0')
+    refuse(std::string(name) + " is set and empty; unset it if gates shall be open to all");
+  return text;
 }
 
 }  // namespace
@@ -37,9 +46,9 @@ std::string first_line(const char* path) {
 std::string find_secret(const std::string& given) {
   std::string secret = given;
   if (secret.empty())
-    if (const char* direct = std::getenv("KGATE_ZK_AUTH")) secret = direct;
+    if (const char* direct = setting("KGATE_ZK_AUTH")) secret = direct;
   if (secret.empty())
-    if (const char* path = std::getenv("KGATE_ZK_AUTH_FILE"); path != nullptr && *path != '\0') {
+    if (const char* path = setting("KGATE_ZK_AUTH_FILE")) {
       secret = first_line(path);
       if (secret.empty()) refuse("the file of KGATE_ZK_AUTH_FILE is empty; it must hold user:password");
     }

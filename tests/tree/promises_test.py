@@ -66,7 +66,7 @@ class Promises(unittest.TestCase):
     # page: (the letters for files of tests, the headings of tables, the headings of lists of points)
     pages = {
         "gates": ("BGLOR", ["What is promised", "How it works"], []),
-        "cluster": ("CDEHLNS", ["What is promised", "Leases: one session for each host", "The commands", "What holds it"], []),
+        "cluster": ("CDEHLNST", ["What is promised", "Leases: one session for each host", "The commands", "What holds it"], []),
         "async": ("A", ["Waiting without a thread"], ["What is promised"]),
         "python": ("AEMP", ["Exceptions"], ["What to know"]),
         "semaphore": ("EMTW", ["Choosing fairness", "Choosing how to wait"], ["Limits"]),

@@ -36,7 +36,7 @@ int doctor(const request& options);
 /// The exit code for what a gate or an ensemble reports. `runs`: a command that comes by a slot.
 int code_of(const gate_error& error, bool runs);
 
-/// How long the first connection may take: 10 s, or $KGATE_CONNECT_TIMEOUT in seconds.
+/// How long the first connection may take: 10 s, or $KGATE_CONNECT_TIMEOUT.
 std::chrono::milliseconds connect_timeout();
 cluster_options options_for(const request& options);
 /// " --on ADDRESS -n NAME": for lines to copy.

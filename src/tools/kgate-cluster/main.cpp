@@ -24,6 +24,17 @@ constexpr command_entry entries[] = {
     {"lease", lease}, {"pause", cluster::pause}, {"resume", resume}, {"drain", drain},   {"hold", hold},
     {"stats", stats}, {"jobserver", jobserver}};
 
+/// What is wrong with a setting that the environment has, if anything is.
+std::string environment_problem() {
+  for (const char* name : {"KGATE_ZK_AUTH", "KGATE_ZK_AUTH_FILE"})
+    if (const char* const text = std::getenv(name); text != nullptr && *text == '\0')
+      return std::string(name) + " is set and empty; unset it if gates shall be open to all";
+  const char* const text = std::getenv("KGATE_CONNECT_TIMEOUT");
+  if (text != nullptr && parse_seconds(text).value_or(-1) < 0)
+    return "KGATE_CONNECT_TIMEOUT must be a time such as 10, 1.5s, 500ms, not '" + std::string(text) + "'";
+  return "";
+}
+
 int dispatch(const request& options) {
   const std::string_view name = options.command->name;
   const bool runs = name == "run" || name == "hold" || name == "jobserver";
@@ -62,7 +73,7 @@ int code_of(const gate_error& error, bool runs) {
 
 std::chrono::milliseconds connect_timeout() {
   const char* const text = std::getenv("KGATE_CONNECT_TIMEOUT");
-  const double seconds = text != nullptr ? parse_seconds(text).value_or(10) : 10;
+  const double seconds = text != nullptr ? parse_seconds(text).value_or(0) : 10;  // see environment_problem()
   return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(seconds, 3600.0) * 1000));
 }
 
@@ -89,6 +100,10 @@ int main(int argc, char** argv) {
   }
   if (options.on.empty() || options.help || options.version) {
     complain("this program is started by `kgate` with --on");
+    return exit_usage;
+  }
+  if (problem = cluster::environment_problem(); !problem.empty()) {
+    complain(problem);
     return exit_usage;
   }
   const int code = cluster::dispatch(options);

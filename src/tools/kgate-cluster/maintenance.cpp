@@ -9,6 +9,7 @@
 #include "cluster/records.hpp"
 #include "tools/common/text.hpp"
 #include "tools/kgate-cluster/cluster_tool.hpp"
+#include "tools/kgate-cluster/records.hpp"
 #include "tools/kgate/json.hpp"
 
 namespace kgate::tool::cluster {
@@ -34,9 +35,10 @@ std::string slots_text(int slots) { return std::to_string(slots) + (slots == 1 ?
 /// What the doctor found, one line each.
 class findings {
  public:
-  void add(bool ok, const std::string& about, const std::string& text) {
+  void add(bool ok, const std::string& about, const std::string& text, bool is_gate = false) {
     wrong_ += ok ? 0 : 1;
-    list_.push_back({{"about", json_text(about)}, {"ok", ok}, {"finding", json_text(text)}});
+    const json_value name = json_text(about);
+    list_.push_back({{"about", name}, {"gate", is_gate ? name : nullptr}, {"ok", ok}, {"finding", json_text(text)}});
     text_ += about + ": " + displayable(text) + "\n";
   }
   int print_all(const request& options) const {
@@ -113,7 +115,8 @@ int orphans(session& s, const std::string& path, findings& out, const std::strin
     const std::string request = read_participant(there.value.data).request;
     if (there.value.owner != 0 && session_of(request) == there.value.owner) continue;
     ++found;
-    out.add(false, gate, path + "/" + name + " belongs to no session of kgate; delete that node if nobody needs it");
+    out.add(false, gate, path + "/" + name + " belongs to no session of kgate; delete that node if nobody needs it",
+            true);
   }
   return found;
 }
@@ -127,16 +130,18 @@ void examine_gate(const std::string& name, connection& to, findings& out) {
         orphans(*to.session, queue_of(gate, id), out, name) + orphans(*to.session, slots_of(gate, id), out, name);
     for (const std::string& path : foreign_nodes(*to.session, gate, id)) {
       ++wrong;
-      out.add(false, name, path + " does not belong to the gate, which cannot be removed while that node is there");
+      out.add(false, name, path + " does not belong to the gate, which cannot be removed while that node is there",
+              true);
     }
     if (wrong > 0) return;
     const bool open_to_all = to.session->access_rules(gate).value.find("world:anyone:31") != std::string::npos;
     out.add(true, name,
             "in order: " + slots_taken(seen.slots - seen.free + seen.over, seen.slots) + ", " +
                 std::to_string(seen.waiters.size()) + " waiting" + (seen.paused ? ", paused" : "") +
-                (open_to_all ? "; everybody who reaches the ensemble may use and remove it" : ""));
+                (open_to_all ? "; everybody who reaches the ensemble may use and remove it" : ""),
+            true);
   } catch (const gate_error& error) {
-    out.add(false, name, error.what());
+    out.add(false, name, error.what(), true);
   }
 }
 
@@ -184,20 +189,39 @@ int remove(const request& options) {
     complain("gate '" + options.name() + "' is in use; remove it all the same: --force");
     return exit_failed;
   }
+  forget_history(options, options.name());
   report(options, "removed", "removed");
   return exit_ok;
 }
 
 int cancel(const request& options) {
   cluster_gate gate(options.on, options.name(), 0, options_for(options));
-  int cancelled = 0;
-  for (const cluster_participant& who : gate.status().waiters)
-    if (options.all || who.process == options.pid) cancelled += gate.cancel(who.request) ? 1 : 0;
-  if (cancelled == 0 && !options.all) {
-    complain("no process " + std::to_string(options.pid) + " waits at gate '" + options.name() + "'");
+  const cluster_status seen = gate.status();
+  const auto is_it = [&](const cluster_participant& who) { return who.process == options.pid; };
+  json_value cancelled = json_value::array();
+  std::string out;
+  // From the end, so that nobody is granted on the way who is about to be cancelled.
+  for (auto who = seen.waiters.rbegin(); who != seen.waiters.rend(); ++who) {
+    if (!(options.all || is_it(*who)) || !gate.cancel(who->request)) continue;
+    cancelled.push_back(who->process);
+    out +=
+        options.name() + ": process " + std::to_string(who->process) + " of " + displayable(who->host) + " cancelled\n";
+  }
+  const bool inside = std::any_of(seen.holders.begin(), seen.holders.end(), is_it);
+  if (cancelled.empty() && !options.all) {
+    complain("process " + std::to_string(options.pid) + (inside ? " is inside gate '" : " does not wait at gate '") +
+             options.name() + "'" + (inside ? "; only those who wait can be cancelled" : ""));
     return exit_failed;
   }
-  report(options, "cancelled", std::to_string(cancelled) + " cancelled");
+  if (options.json) {
+    json_value document = json_document();
+    document["gate"] = options.name();
+    document["done"] = "cancelled";
+    document["cancelled"] = cancelled;
+    print_json(document);
+  } else {
+    print(out);
+  }
   return exit_ok;
 }
 

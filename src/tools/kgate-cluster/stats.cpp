@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kgate stats --on: what commands of this host did at gates between machines.
+#include <unistd.h>
+
 #include "cluster/gate_nodes.hpp"
 #include "cluster/lease_file.hpp"
 #include "tools/kgate-cluster/cluster_tool.hpp"
@@ -42,6 +44,14 @@ void record_refusals_at(const request& options) {
   history_record what{};
   what.refusals = 1;
   for (const gate_request& one : options.gates) record(options, one.name, what);
+}
+
+void forget_history(const request& options, const std::string& gate) {
+  try {
+    unlink(history_path(options, gate).c_str());
+  } catch (const gate_error&) {
+    return;  // the gate is removed all the same
+  }
 }
 
 int stats(const request& options) {

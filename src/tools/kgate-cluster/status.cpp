@@ -63,6 +63,7 @@ json_value json_of(const cluster_participant& who, bool inside) {
     out["position"] = who.position;
   }
   out["pid"] = who.process;
+  out["command_pid"] = nullptr;
   out["user"] = json_text(who.user);
   out["command"] = json_text(who.command);
   const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(who.since.time_since_epoch());
@@ -80,8 +81,10 @@ json_value json_of(const view& gate) {
                     {"free", gate.seen.free},
                     {"over", gate.seen.over},
                     {"paused", gate.seen.paused},
+                    {"overtake", 0},
                     {"holders", json_value::array()},
-                    {"waiters", json_value::array()}};
+                    {"waiters", json_value::array()},
+                    {"healed", 0}};
   for (const cluster_participant& who : gate.seen.holders) out["holders"].push_back(json_of(who, true));
   for (const cluster_participant& who : gate.seen.waiters) out["waiters"].push_back(json_of(who, false));
   return out;
@@ -139,15 +142,15 @@ class raw_input {
   ~raw_input() {
     if (set_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
   }
-  /// Whether q was pressed within a second.
-  bool ended() const {
+  /// The key that was pressed within a second, or 0. q if there is no keyboard any more.
+  char key() const {
     pollfd keys{STDIN_FILENO, POLLIN, 0};
     if (!set_ || poll(&keys, 1, 1000) <= 0) {
       if (!set_) std::this_thread::sleep_for(std::chrono::seconds(1));
-      return false;
+      return '\0';
     }
-    char key = 0;
-    return read(STDIN_FILENO, &key, 1) != 1 || key == 'q';
+    char pressed = 0;
+    return read(STDIN_FILENO, &pressed, 1) == 1 ? pressed : 'q';
   }
 
  private:
@@ -245,13 +248,17 @@ int top(const request& options) {
     return seen.report();
   }
   const raw_input keys;
-  do {
-    const gate_views seen = sorted_views(options, to);
-    std::string text = "\033[H\033[J" + options.on + " (q ends)\n" + text_of(seen.gates);
+  request shown = options;
+  for (char key = '\0'; key != 'q'; key = keys.key()) {
+    for (const char* const order : {"slot", "time", "user", "command"})
+      if (key == order[0]) shown.sort = order;
+    const gate_views seen = sorted_views(shown, to);
+    std::string text = "\033[H\033[J" + options.on + ", by " + (shown.sort.empty() ? "slot" : shown.sort) +
+                       " (s, t, u, c: by slot, time, user, command; q ends)\n" + text_of(seen.gates);
     for (const std::string& one : seen.failures) text += one + "\n";
     print(text);
     std::fflush(stdout);
-  } while (!keys.ended());
+  }
   return exit_ok;
 }
 

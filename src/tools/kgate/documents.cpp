@@ -198,7 +198,14 @@ std::string manual_overview() {
     out += std::string(".TP\n.BR kgate\\-") + row.name + " (1)\n" + roff(row.summary) + "\n";
   out += exit_section(nullptr);
   out +=
-      ".SH ENVIRONMENT\n.TP\n.B KGATE_DIR\nthe directory of gates\n.TP\n.B NO_COLOR\nif set and not empty, no colour\n";
+      ".SH ENVIRONMENT\n.TP\n.B KGATE_DIR\nthe directory of gates; must not be empty\n.TP\n.B KGATE_ON\nthe ensemble "
+      "of gates between "
+      "machines, if neither \\-\\-on nor \\-\\-dir is given; must not be empty\n.TP\n.B KGATE_CONNECT_TIMEOUT\nhow "
+      "long the first "
+      "connection to it may take (default: 10s)\n.TP\n.BR KGATE_ZK_AUTH \", \" KGATE_ZK_AUTH_FILE\nuser:password for "
+      "digest authentication there, or a file whose first line it is and that nobody else may be able to read; must "
+      "not be "
+      "empty\n.TP\n.B NO_COLOR\nif set and not empty, no colour\n";
   return out + see_also("");
 }
 

@@ -331,7 +331,8 @@ class reader {
     if (!out_.on.empty() && has_directory) return fail("--on and --dir contradict each other");
     const char* const usual = std::getenv("KGATE_ON");
     const bool by_descriptor = out_.command->name == std::string_view("release");
-    if (out_.on.empty() && !has_directory && usual != nullptr && *usual != '\0' && !by_descriptor) {
+    if (out_.on.empty() && !has_directory && usual != nullptr && !by_descriptor) {
+      if (*usual == '\0') return fail("KGATE_ON is set and empty; unset it, or let it name an ensemble");
       out_.on = usual;
       if (!out_.on.starts_with("zk://"))
         return fail("KGATE_ON must be the address of an ensemble, zk://HOST[:PORT],...[/PATH], not '" + out_.on + "'");

@@ -58,10 +58,10 @@ constexpr std::array options{
     option_row{on, 0, "on", "ADDRESS",
                "gates between machines, on the ZooKeeper ensemble zk://HOST[:PORT],...[/PATH][?session=TIME] (default: "
                "$KGATE_ON, or gates of this machine)"},
-    option_row{
-        on_loss, 0, "on-loss", "WHAT",
-        "with --on, when the slot is lost: term (SIGTERM, and SIGKILL after the grace), kill, or ignore (default: "
-        "term)"},
+    option_row{on_loss, 0, "on-loss", "WHAT",
+               "with --on, when the slot is lost: term (SIGTERM, and SIGKILL after the grace), kill, or ignore, which "
+               "lets the "
+               "command go on and passes on its exit code (default: term)"},
     option_row{lease, 0, "lease", nullptr,
                "with --on, take a slot that `kgate lease` has for this host: first come, first served on this host"},
     option_row{help, 'h', "help", nullptr, "short help with -h, the whole with --help"},
@@ -319,7 +319,9 @@ constexpr std::array commands{
         "to the command of the holder, after a question, if the kernel shows that process to take part in the gate; q "
         "ends. Nobody can be moved: the order of the queue is what a gate promises. On a terminal that cannot move its "
         "cursor, and "
-        "elsewhere than on a terminal, one view is printed.",
+        "elsewhere than on a terminal, one view is printed.\n\n"
+        "With --on the keys are those of the order, and q: nobody is selected, and no process of another machine is "
+        "signalled; `kgate cancel` takes a waiter out of the queue.",
         operand_rule::none, name_rule::optional, top_options, top_examples},
     command_row{"stats", "", "show how long commands waited and stayed",
                 "Passages, time-outs, waiting and running times of the last seven days, of commands that `kgate run` "
@@ -348,7 +350,8 @@ constexpr std::array commands{
         operand_rule::none, name_rule::required, resize_options, resize_examples},
     command_row{"remove", "", "remove a gate",
                 "Refused while somebody is inside or waits. With --force those who wait are turned away with exit code "
-                "121, and those inside stay inside a gate that nobody else sees.",
+                "121, and those inside stay inside a gate that nobody else sees. With --on nothing is removed while a "
+                "node that is not kgate's is below the gate.",
                 operand_rule::none, name_rule::required, remove_options, remove_examples},
     command_row{"doctor", "", "examine gates and mend them",
                 "Checks the files of one gate, or of all gates of the directory, explains what it finds, clears away "
@@ -373,7 +376,10 @@ constexpr std::array exits{
     exit_row{exit_failed,
              "all but run, hold and jobserver: it could not be done, something is wrong, or what was printed could not "
              "be written"},
-    exit_row{exit_session_lost, "run --on: the session was lost while the command ran, and with it the slot"},
+    exit_row{
+        exit_session_lost,
+        "run, jobserver --on: the session was lost while the command ran, and with it the slot (not with --on-loss "
+        "ignore)"},
     exit_row{exit_usage, "the command line was not understood"},
     exit_row{exit_lost,
              "the gate was removed, damaged or made smaller than the weight, the waiter cancelled, or the slot lost, "
