@@ -186,7 +186,7 @@ known_gate open_gate(session& s, const std::string& root, const std::string& nam
       const gate_reading there = reading_of(read.value, gate);
       if (slots != 0 && !by_default && there.created_with == 0 && !there.resized) {
         change_gate(s, gate, [slots](gate_reading& now) {
-          if (now.created_with != 0 || now.resized) return false;  // somebody else was faster
+          if (now.created_with != 0 || now.resized) return false;  // another was faster
           now.slots = slots;
           return now.resized = true;
         });
@@ -330,7 +330,7 @@ bool remove_gate(session& s, const std::string& gate, bool forced) {
       for (const std::string& leaf : parts.leaves)
         if (const auto below = answer_to(s, [&] { return s.children(leaf); }); !below.value.empty())
           throw_foreign(leaf, below.value.front());
-    // One that many pass has always changed since it was read. Nobody passes it while it is paused.
+    // One that many pass has always changed since it was read. None passes it while it is paused.
     if (forced && says.wrong.empty() && parts.inner.size() == 2 && tries.count() == 5)
       change_gate(s, gate,
                   [&](gate_reading& there) { return there.id == says.id && !std::exchange(there.paused, true); });

@@ -31,7 +31,7 @@ struct gate_shrunk : gate_error {
 };
 
 /// It is created with `slots` if there is none and they are not 0. A size that was set later stands. `by_default`:
-/// nobody has asked for that number; any size will do, and a gate that is created takes the first that is asked for.
+/// no user has asked for that number; any size will do, and a gate that is created takes the first that is asked for.
 /// Throws gate_error: not_found, wrong_slots,
 /// not_a_gate, no_permission, bad_name if the path leads into a gate.
 known_gate open_gate(session& s, const std::string& root, const std::string& name, int slots, bool by_default = false);

@@ -18,7 +18,7 @@ constexpr int layout_version = 2;
 struct gate_reading {
   std::string id;  ///< no other gate of that name has it: "SESSION-NUMBER"
   int slots = 0;
-  int created_with = 0;  ///< the slots it had at first; 0: one, for nobody had asked for a number
+  int created_with = 0;  ///< the slots it had at first; 0: one, for no number was asked for
   bool paused = false;
   std::string wrong;     ///< what is wrong with the data, if anything is
   bool ours = false;     ///< a gate of this version, whatever else is wrong with it

@@ -26,12 +26,12 @@ class SameAsOnOneMachine:
         for env in self.both():
             for name, command, code, text, *words in steps:
                 with self.subTest(command=(name, command, *words), on=env.get("KGATE_ON", "this machine")):
-                    told = self.kgate(command, "-n", f"{self.name}-{name}", *words, name=False, env=env)
-                    self.assertEqual(told.returncode, code, told.stderr)
-                    self.assertIn(text, told.stdout + told.stderr)
+                    result = self.kgate(command, "-n", f"{self.name}-{name}", *words, name=False, env=env)
+                    self.assertEqual(result.returncode, code, result.stderr)
+                    self.assertIn(text, result.stdout + result.stderr)
         for env in self.both():
-            told = [json.loads(self.kgate("create", "-k", "4", "--json", env=env).stdout) for _ in range(2)]
-            self.assertEqual([(one["done"], one["slots"], one["path"].split("/")[-1].split(".")[0]) for one in told],
+            result = [json.loads(self.kgate("create", "-k", "4", "--json", env=env).stdout) for _ in range(2)]
+            self.assertEqual([(one["done"], one["slots"], one["path"].split("/")[-1].split(".")[0]) for one in result],
                              [("created", 4, self.name), ("exists", 4, self.name)])
 
     def test_weight_after_shrinking_and_removal_under_those_who_wait(self):
@@ -57,8 +57,8 @@ class SameAsOnOneMachine:
                 self.assertEqual(one.wait(10), 121)
                 self.assertIn("was removed while somebody was inside or waited", one.stderr.read())
             for words in (("pause",), ("resume",), ("drain",), ("cancel", "--all"), ("remove",), ("resize", "-k", "3"), ("wait",), ("status",)):
-                told = self.fails(1, "there is no gate ", words[0], "-n", "nobody", *words[1:], name=False, env=env)
-                self.assertNotIn("create", told.stderr)
+                result = self.fails(1, "there is no gate ", words[0], "-n", "nobody", *words[1:], name=False, env=env)
+                self.assertNotIn("create", result.stderr)
             self.fails(125, "create it: kgate create --", "run", "-n", "nobody", "--existing", "--", "true", name=False, env=self.env)
 
     def test_documents_have_the_same_members(self):
@@ -73,8 +73,8 @@ class SameAsOnOneMachine:
                          set(json.loads(self.kgate("doctor", "--json", env=env).stdout)["findings"][-1])])
             self.fails(1, "is inside gate", "cancel", "--pid", str(gate["holders"][0]["pid"]), env=env)
             self.fails(1, "does not wait at gate", "cancel", "--pid", "1", env=env)
-            told = json.loads(self.kgate("cancel", "--all", "--json", env=env).stdout)
-            self.assertEqual((told["gate"], told["cancelled"]), (self.name, [waiter.pid]))
+            result = json.loads(self.kgate("cancel", "--all", "--json", env=env).stdout)
+            self.assertEqual((result["gate"], result["cancelled"]), (self.name, [waiter.pid]))
             self.assertEqual(waiter.wait(10), 121)
         for far, near, more in zip(*seen, (set(), {"token", "request"}, {"request"}, {"about"})):
             self.assertEqual(far, near | more)

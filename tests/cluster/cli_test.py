@@ -381,8 +381,8 @@ class OnAnEnsemble(NodesOfGates, SameAsOnOneMachine, WithServers):
     @unittest.skipUnless(os.path.exists("/proc/net/if_inet6"), "this machine has no addresses of IPv6")
     def test_an_address_of_version_6(self):
         on = self.relay(lambda packet, from_client: packet, own="::1")
-        told = self.kgate("run", "--on", on + "," + self.ensemble.address.removeprefix("zk://"), "--", "echo", "inside")
-        self.assertEqual((told.returncode, told.stdout), (0, "inside\n"), told.stderr)
+        result = self.kgate("run", "--on", on + "," + self.ensemble.address.removeprefix("zk://"), "--", "echo", "inside")
+        self.assertEqual((result.returncode, result.stdout), (0, "inside\n"), result.stderr)
         self.assertIn("::1:" + on.rsplit(":", 1)[1] + ": answered after", self.kgate("doctor", "--on", on).stdout)
 
     def test_a_server_that_is_none(self):
@@ -517,7 +517,7 @@ class OnAnEnsemble(NodesOfGates, SameAsOnOneMachine, WithServers):
         holder.terminate()
         self.assertEqual(holder.wait(10), -signal.SIGTERM)
         self.assertEqual(self.kgate("remove").returncode, 0)
-        self.assertEqual(self.kgate("create", "-k", "1").returncode, 0)  # another one, which nobody has passed
+        self.assertEqual(self.kgate("create", "-k", "1").returncode, 0)  # another one, which none has passed
         self.assertEqual(json.loads(self.kgate("stats", "--json").stdout)["gates"][0]["passages"], 0)
 
     def test_jobserver(self):

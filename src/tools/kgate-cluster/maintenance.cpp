@@ -200,7 +200,7 @@ int cancel(const request& options) {
   const auto is_it = [&](const cluster_participant& who) { return who.process == options.pid; };
   json_value cancelled = json_value::array();
   std::string out;
-  // From the end, so that nobody is granted on the way who is about to be cancelled.
+  // From the end, so that none that is about to be cancelled is granted on the way.
   for (auto who = seen.waiters.rbegin(); who != seen.waiters.rend(); ++who) {
     if (!(options.all || is_it(*who)) || !gate.cancel(who->request)) continue;
     cancelled.push_back(who->process);
