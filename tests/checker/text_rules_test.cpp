@@ -127,6 +127,90 @@ TEST(TextRules, FunctionsGivenToRmwArePure) {
   EXPECT_COMPLAINT(said, "label 4");
 }
 
+/// A machine calls a predicate or function as often as it likes: what a text does may not depend on how often, nor on
+/// the values for which it waited on.
+template <int Calls>
+struct counts_predicate_calls : one_word {
+  counts_predicate_calls(M::Memory& memory, int, int) : one_word(memory) {}
+  void acquire(Process& p, Private&) {
+    int calls = 0;
+    X.await(p["1"], [&](int x) {
+      ++calls;
+      return x == 0;
+    });
+    if (calls == Calls) return;
+    while (X.exchange(p["2"], 1) != 0) p.live(calls);
+  }
+  void release(Process& p, Private&) { X.write(p["3"], 0); }
+};
+struct counts_function_calls : one_word {
+  counts_function_calls(M::Memory& memory, int, int) : one_word(memory), lock(memory, {.name = "lock"}, 0) {}
+  void acquire(Process& p, Private&) {
+    int calls = 0;
+    X.rmw(p["1"], [&](int x) {
+      ++calls;
+      return x;
+    });
+    X.write(p["2"], 0);  // what it does differs later
+    if (calls > 1) return;
+    lock.await(p["3"], [](int held) { return held == 0; });
+    lock.write(p["4"], 1);
+  }
+  void release(Process& p, Private&) { lock.write(p["5"], 0); }
+  M::Var<int> lock;
+};
+struct remembers_refusals : one_word {
+  remembers_refusals(M::Memory& memory, int, int) : one_word(memory) {}
+  void acquire(Process& p, Private&) {
+    bool waited = false;
+    X.await(p["1"], [&](int x) {
+      waited |= x != 0;
+      return x == 0;
+    });
+    X.write(p["2"], 1);
+    X.write(p["3"], 1);
+    if (!waited) X.read(p["4"]);
+  }
+  void release(Process& p, Private&) { X.write(p["5"], 0); }
+};
+/// Keeps what the last call saw: the same, however often it is called, and whatever it was called on before.
+struct keeps_the_last_value : one_word {
+  keeps_the_last_value(M::Memory& memory, int, int) : one_word(memory) {}
+  void acquire(Process& p, Private&) {
+    int awaited = 0, found = 0;
+    X.await_value(p["1"], [&](int x) {
+      awaited = x;
+      return x != 1;
+    });
+    X.rmw(p["2"], [&](int x) {
+      found = x;
+      return 1;
+    });
+    if (awaited != found) X.read(p["3"]);
+  }
+  void release(Process& p, Private&) { X.write(p["4"], 2); }
+};
+TEST(TextRules, HowOftenAPredicateIsCalledIsNothingToATest) {
+  const std::string once = complaint<counts_predicate_calls<1>>();
+  EXPECT_EQ(once,
+            "the predicate given at label 1 is not pure: what process 0 does after it depends on how often it is called");
+  EXPECT_EQ(complaint<counts_predicate_calls<2>>(), once);
+  EXPECT_COMPLAINT(complaint<counts_predicate_calls<1000>>(), "the predicate given at label 1 is not pure: what process");
+  EXPECT_COMPLAINT(complaint<counts_function_calls>(),
+                   "the function given at label 1 is not pure: what process 0 does after it depends on how often");
+  EXPECT_COMPLAINT(complaint<remembers_refusals>(),
+                   "the predicate given at label 1 is not pure: what process 0 does after it depends on the values that "
+                   "it was called on before");
+}
+TEST(TextRules, APredicateMayKeepWhatItSawLast) {
+  program p(make_model<keeps_the_last_value>(2, 2), 2, 2, {});
+  check_request request;
+  request.of = {"toy", 2, 2, 0, {}};
+  request.properties = {"k-exclusion"};
+  const check_result r = check(p, request);
+  EXPECT_EQ(r.properties.at(0).is, verdict::holds) << r.properties.at(0).why;
+}
+
 /// Decides by memory that was never written. The empty asm keeps the compiler from noticing.
 struct uninitialised : one_word {
   uninitialised(M::Memory& memory, int, int) : one_word(memory) {}

@@ -143,6 +143,7 @@ class audited_walk final : public state_view {
       if (i < text.size() && audit_agrees(text[i], program_.local(q, at), made)) continue;
       result_.difference =
           audit_difference(program_, q, program_.local(q, at), made, i < text.size() ? &text[i] : nullptr, after);
+      program_.require_pure(q, it.history, {.times = predicate_repeats});
       return false;
     }
     const local_state& at = local(q);
@@ -151,6 +152,7 @@ class audited_walk final : public state_view {
           fmt::format("process {} and its automaton disagree whether the passage ends at {}", q, at.label);
     else if (!ended && !at.done)
       result_.difference = audit_difference(program_, q, at, after);
+    if (!result_.difference.empty()) program_.require_pure(q, it.history, {.times = predicate_repeats});
     if (ended) {
       it.history.clear();
       it.path.clear();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <span>
 #include <string_view>
@@ -66,7 +67,7 @@ std::string audit_difference(const program& p, int process, const local_state& a
 }
 
 local_audit::local_audit(const program& p, int process, std::mt19937_64& random, audit_result& result)
-    : program_(p), process_(process), random_(random), result_(result), out_(p.locals(process)) {
+    : program_(p), process_(process), random_(random), result_(result), out_(p.locals(process)), refused_(out_.size()) {
   p.for_each_step(process, [&](local_id from, code seen, const transition& t) {
     edges_.push_back({from, seen, t, !t.blocked && local(t.next).starts_passage});
   });
@@ -75,6 +76,7 @@ local_audit::local_audit(const program& p, int process, std::mt19937_64& random,
   for (edge_id e = 0; e < edges_.size(); ++e) {
     numbers_.emplace((std::uint64_t{edges_[e].from} << 32) | edges_[e].seen, e);
     out_[edges_[e].from].push_back(e);
+    if (edges_[e].step.blocked) refused_[edges_[e].from].push_back(edges_[e].seen);
   }
   find_completions();
   find_components();
@@ -188,12 +190,28 @@ std::vector<local_audit::edge_id> local_audit::shuffled() const {
   return all;
 }
 
-void local_audit::compare(const path& along, int repeats) {
+void local_audit::note_refused(const path& along) {
+  refused_on_way_.clear();
+  for (const edge_id e : along) {
+    const edge& each = edges_[e];
+    const bool asked = !each.step.blocked && local(each.from).op == operation::await && local(each.from).ways == 1;
+    refused_on_way_.push_back(asked && !refused_[each.from].empty() ? &refused_[each.from] : nullptr);
+  }
+}
+
+void local_audit::compare(const path& along) {
+  constexpr std::array<int, 4> times{1, 2, 1, 3};
+  checker_machine::calling calls;
+  calls.times = times[compared_++ % times.size()];
+  compare(along, calls);
+}
+
+void local_audit::compare(const path& along, const checker_machine::calling& calls) {
   history_.clear();
   made_.clear();
   for (const edge_id e : along) history_.push_back(edges_[e].seen);
-  const program::outcome after = program_.run(process_, history_, &made_, repeats);
-  result_.accesses += along.size() + run_cost + static_cast<std::uint64_t>(repeats / 10);
+  const program::outcome after = program_.run(process_, history_, &made_, calls);
+  result_.accesses += along.size() + run_cost + static_cast<std::uint64_t>(calls.times / 10);
   for (std::size_t i = 0; i < along.size(); ++i) {
     const edge& e = edges_[along[i]];
     const local_state& at = local(e.from);
@@ -216,8 +234,10 @@ void local_audit::compare(const path& along, int repeats) {
     else if (!last.ends && !local(last.step.next).done)
       result_.difference = audit_difference(program_, process_, local(last.step.next), after);
   }
-  if (!result_.difference.empty())
-    result_.difference += fmt::format(" (after {} accesses in its passage)", made_.size());
+  if (result_.difference.empty()) return;
+  result_.difference += fmt::format(" (after {} accesses in its passage)", made_.size());
+  program_.require_pure(process_, history_, calls);
+  program_.require_pure(process_, history_, {.times = predicate_repeats});
 }
 
 void local_audit::run_steps_again(std::uint64_t accesses_max) {
@@ -228,7 +248,14 @@ void local_audit::run_steps_again(std::uint64_t accesses_max) {
     path way = way_to(edges_[e].from);
     way.push_back(e);
     const operation op = local(edges_[e].from).op;
-    compare(way, op == operation::await || op == operation::rmw ? predicate_repeats : 1);
+    if (op != operation::await && op != operation::rmw) {
+      compare(way);
+    } else {
+      compare(way, {.times = predicate_repeats, .from = way.size() - 1});
+      complete(way);
+      note_refused(way);
+      if (goes_on(until)) compare(way, {.refused = &refused_on_way_});
+    }
     ++result_.steps_again.made;
   }
 }

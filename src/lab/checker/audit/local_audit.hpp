@@ -23,7 +23,8 @@ class local_audit {
   // Each goes on until all is done or about so many accesses have been made, and stops at the first difference.
 
   /// Every known step once more: something outside the variables may have changed since. Predicates and functions are
-  /// called predicate_repeats times on the same value.
+  /// called predicate_repeats times on the same value, then, to the end of the passage, after every value that they
+  /// were seen to refuse.
   void run_steps_again(std::uint64_t accesses_max);
   /// Every history that came to a local state which another history had reached before: by all next steps of that
   /// state, and on to the end of the passage.
@@ -64,8 +65,12 @@ class local_audit {
   path round_and_round(const path& cycle) const;
   std::vector<edge_id> shuffled() const;
 
-  /// Runs the text on the path and notes the first difference.
-  void compare(const path& along, int repeats = 1);
+  /// Runs the text on the path and notes the first difference. Predicates and functions are called once or a few times
+  /// in turn, whatever comes next.
+  void compare(const path& along);
+  void compare(const path& along, const checker_machine::calling& calls);
+  /// For each step of the path the values that its await refused, as far as known.
+  void note_refused(const path& along);
   std::string difference_at(std::size_t i, const edge& e, const checker_machine::made* text,
                             const program::outcome& after) const;
 
@@ -78,8 +83,11 @@ class local_audit {
   std::vector<std::vector<edge_id>> out_;
   std::vector<edge_id> toward_end_;       // of each local state: the first step to the end of the passage
   std::vector<std::uint32_t> component_;  // of each local state, by steps within the passage
+  std::vector<std::vector<code>> refused_;  // by local state: on which values its await goes on waiting
   std::vector<code> history_;
+  std::vector<const std::vector<code>*> refused_on_way_;
   std::vector<checker_machine::made> made_;
+  std::size_t compared_ = 0;
 };
 
 /// Whether an access of the text is that of the automaton, made in the same local state.

@@ -148,13 +148,24 @@ struct checker_machine {
     std::size_t index, size;
   };
 
+  /// How the predicates and functions of a range of accesses are called, by position in the history; others are called
+  /// once, on the value that was observed. A machine may call them as often as it likes.
+  struct calling {
+    int times = 1;
+    std::size_t from = 0, until = static_cast<std::size_t>(-1);
+    /// For each position, null or the values for which the await went on waiting before.
+    const std::vector<const std::vector<code>*>* refused = nullptr;
+
+    bool concerns(std::size_t position) const { return from <= position && position < until; }
+  };
+
   /// How a run is made, besides what the process observes.
   struct run_options {
     run_monitor* monitor = nullptr;
     bool forgets = true;                             ///< false: `live` and `frame` are ignored
     std::vector<made>* accesses = nullptr;           ///< where the accesses are noted
     const std::function<void()>* disturb = nullptr;  ///< called during the last two accesses of the history
-    int repeats = 1;  ///< how often the predicate or function of the last access is called again, to compare
+    calling calls{};
   };
 
   /// Where a run stopped: the next access, not yet made.
@@ -252,7 +263,13 @@ struct checker_machine {
     }
 
     /// How often the predicate or function of the present access is called again.
-    int repeats() const { return position_ == history_.size() ? how_.repeats : 1; }
+    int repeats() const { return how_.calls.concerns(position_ - 1) ? how_.calls.times - 1 : 0; }
+    /// The values on which the predicate of the present access was called before, in vain.
+    const std::vector<code>* refused() const {
+      const auto* all = how_.calls.refused;
+      if (all == nullptr || !how_.calls.concerns(position_ - 1)) return nullptr;
+      return (*all)[position_ - 1];
+    }
     /// Reports a predicate or function that gave two answers for one value.
     [[noreturn]] void impure(const char* what) const;
 
@@ -421,7 +438,8 @@ struct checker_machine {
           [&](code now) {
             if (way_seen(now) == 0 && !holds(p, until, now)) return effect{true, {}};
             const std::string bytes = to_bytes(T{f(decode(now), way_seen(now))});
-            if (to_bytes(T{f(decode(now), way_seen(now))}) != bytes) p.impure("function");
+            for (int i = 0; i < p.repeats(); ++i)
+              if (to_bytes(T{f(decode(now), way_seen(now))}) != bytes) p.impure("function");
             return effect{false, memory_.at(index_).values.intern(bytes)};
           },
           ways);
@@ -431,6 +449,9 @@ struct checker_machine {
     }
     template <class Predicate>
     bool holds(Process& p, Predicate&& until, code seen) const {
+      if (const std::vector<code>* before = p.refused())
+        for (const code other : *before)
+          if (until(decode(other))) p.impure("predicate");
       const bool is = until(decode(seen));
       for (int i = 0; i < p.repeats(); ++i)
         if (until(decode(seen)) != is) p.impure("predicate");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lab/checker/model/program.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
@@ -85,13 +87,40 @@ code program::after_death(int p, code value) {
 }
 
 program::outcome program::run(int p, const std::vector<code>& history, std::vector<checker_machine::made>* accesses,
-                              int repeats) const {
+                              const checker_machine::calling& calls) const {
   checker_machine::run_options how;
   how.forgets = options_.remember_accesses == 0;
   how.accesses = accesses;
-  how.repeats = repeats;
+  how.calls = calls;
   fill_stack(0x5A);
   return run(p, history, how);
+}
+
+void program::require_pure(int p, const std::vector<code>& history, const checker_machine::calling& calls) const {
+  std::vector<checker_machine::made> accesses;
+  const outcome once = run(p, history, &accesses);
+  outcome otherwise;
+  std::vector<checker_machine::made> changed;
+  const auto differs = [&](std::size_t until) {
+    checker_machine::calling some = calls;
+    some.until = until;
+    changed.clear();
+    otherwise = run(p, history, &changed, some);
+    return !same(once, otherwise) || accesses != changed;
+  };
+  std::size_t low = calls.from;  // so many accesses make no difference
+  std::size_t high = std::min(calls.until, history.size());
+  if (low >= high || !differs(high)) return;
+  while (high - low > 1) {
+    const std::size_t middle = low + (high - low) / 2;
+    (differs(middle) ? high : low) = middle;
+  }
+  differs(high);
+  const std::string label = low < accesses.size() ? std::string(accesses[low].label) : once.label;
+  const bool waits = low < accesses.size() ? accesses[low].op == operation::await : once.last.blocked;
+  throw text_error(fmt::format(
+      "the {} given at label {} is not pure: what process {} does after it depends on {}", waits ? "predicate" : "function",
+      label, p, calls.refused != nullptr ? "the values that it was called on before" : "how often it is called"));
 }
 
 program::outcome program::run(int p, const std::vector<code>& history, const checker_machine::run_options& how) const {
@@ -157,11 +186,14 @@ program::outcome program::run_twice(int p, const std::vector<code>& history) con
   const std::vector<code> of_other = newest == 0 ? std::vector<code>{} : this->history(other, newest - 1);
   const std::function<void()> disturb = [&, undisturbed = how] { run(other, of_other, undisturbed); };
   how.disturb = &disturb;
+  how.calls.times = 2;
   fill_stack(0xA5);
-  if (const outcome second = run(p, history, how); !same(first, second))
+  if (const outcome second = run(p, history, how); !same(first, second)) {
+    require_pure(p, history, how.calls);
     throw text_error("process " + std::to_string(p) +
                      " does not do the same when it is run again on the same observations, at label " + first.label +
                      ": it depends on something outside its variables, or on memory that was never written");
+  }
   return first;
 }
 
