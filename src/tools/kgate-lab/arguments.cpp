@@ -167,6 +167,11 @@ void check_mutation(const catalog::choice& algorithm, const lab::mutation& wrong
                                 fmt::join(labels, ", ")));
 }
 
+void require_names(const catalog::choice& algorithm, std::string_view property) {
+  if (property == "distinct-names" && !algorithm.promise().names)
+    throw usage_error(fmt::format("{0} gives no names; check {0}+names for distinct-names", algorithm.id()));
+}
+
 lab::mutation parse_mutation(const catalog::choice& algorithm, const std::string& text) {
   lab::mutation wrong;
   try {

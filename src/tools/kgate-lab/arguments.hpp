@@ -52,6 +52,9 @@ std::unique_ptr<lab::program> make_program(const instance& of, const lab::progra
 /// The property as check() names it.
 std::string parse_property(const std::string& text);
 
+/// Refuses distinct-names of an algorithm that gives none.
+void require_names(const catalog::choice& algorithm, std::string_view property);
+
 /// An error to make on purpose, at a label of the algorithm's text.
 lab::mutation parse_mutation(const catalog::choice& algorithm, const std::string& text);
 /// The same for one that comes from a file.

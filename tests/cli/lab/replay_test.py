@@ -35,7 +35,7 @@ class Replay(LabTest):
         """A run in which one starves, and never two are inside."""
         run = ("replay", "--algorithm", "fa-semaphore", "-N", 2, "-k", 1, "--victim", 0, "--loop", 1, "--schedule", "0,1x2,0x2,1,0")
         self.lab(VIOLATED, *run, "--property", "starvation-free")
-        for name in ("k-exclusion", "distinct-names", "invariant", "local-waiting", "l-full"):
+        for name in ("k-exclusion", "invariant", "local-waiting", "l-full"):
             text = self.lab(UNDECIDED, *run, "--property", name)
             self.assertIn(f"{name} is judged at the end of a finite run", text)
 
@@ -53,6 +53,50 @@ class Replay(LabTest):
         path.write_text(json.dumps(trace))
         self.lab(UNDECIDED, "replay", path)
 
+    def test_what_a_property_needs(self):
+        """What check does not decide of a text replay does not call violated."""
+        both_inside = ("--mutate", "drop:5", "--schedule", "0,1x3")
+        self.lab(VIOLATED, *CHAIN, *both_inside, "--property", "k-exclusion")
+        self.assertIn("am97-chain-cc gives no names; check am97-chain-cc+names for distinct-names",
+                      self.refused(*CHAIN, *both_inside, "--property", "distinct-names"))
+        path = self.folder / "names.json"
+        self.lab(VIOLATED, "check", "am97-chain-cc", "-N", 2, "-k", 1, "--mutate", "drop:5", "--property", "k-exclusion", "--trace", path)
+        path.write_text(json.dumps({**json.loads(path.read_text()), "property": "distinct-names"}))
+        self.assertIn("gives no names", self.refused("replay", path))
+        self.assertIn("has no invariant beside it", self.lab(UNDECIDED, "replay", "--algorithm", "fa-semaphore", "-N", 2, "-k", 1,
+                                                             "--property", "invariant", "--schedule", "0"))
+        self.assertIn("marks no end of a doorway", self.lab(UNDECIDED, "replay", "--algorithm", "fa-semaphore", "-N", 2, "-k", 1,
+                                                            "--property", "k-fcfs", "--schedule", "0"))
+        self.assertIn("decided on atomic registers only",
+                      self.lab(UNDECIDED, "replay", "--algorithm", "danek10-nonatomic", "-N", 2, "-k", 1, "--passages", 1,
+                               "--memory", "safe", "--property", "fifo", "--schedule", "0"))
+
+    def test_what_the_file_says_of_its_run_is_not_repeated(self):
+        path = self.folder / "trace.json"
+        self.lab(VIOLATED, "check", "fa-semaphore", "-N", 2, "-k", 1, "--trace", path)
+        good = json.loads(path.read_text())
+        path.write_text(json.dumps({**good, "what": "all is well\nk-exclusion: holds\x1b[2J"}))
+        for said in (self.lab(VIOLATED, "replay", path), self.lab(VIOLATED, "replay", path, "--json")):
+            self.assertNotIn("k-exclusion", said)
+            self.assertNotIn("all is well", said)
+            self.assertNotIn("\x1b", said)
+            self.assertIn(f"{good['property']} is violated for process {good['victim']}", said)
+
+    def test_no_trace_is_refused_in_a_plain_sentence(self):
+        self.assertEqual(self.refused("replay", "/dev/null").strip(), "kgate-lab: '/dev/null' is not a trace file: it is empty")
+        path = self.folder / "trace.json"
+        path.write_text('{"a": x}')
+        self.assertIn("is not a trace file: no JSON, from byte 7 on", self.refused("replay", path))
+        self.lab(VIOLATED, "check", "fa-semaphore", "-N", 2, "-k", 1, "--trace", path)
+        good = json.loads(path.read_text())
+        for field, value, part in (("loop", -2, '"loop" is not a whole number from -1 to 1000000000'),
+                                   ("passages", 2 ** 40, '"passages" is not a whole number from 0 to 1000000000'),
+                                   ("memory", "tso", '"memory" must be "sc" or "safe"'),
+                                   ("forall", "descending", '"forall" must be "ascending" or "any"'),
+                                   ("mutations", "drop:2", '"mutations" is not a list')):
+            path.write_text(json.dumps({**good, field: value}))
+            self.assertIn(part, self.refused("replay", path))
+
     def test_hostile_files_are_refused(self):
         path = self.folder / "trace.json"
         self.lab(VIOLATED, "check", "fa-semaphore", "-N", 2, "-k", 1, "--trace", path)
@@ -65,7 +109,8 @@ class Replay(LabTest):
             ("N", 65536), ("N", -1), ("N", 1.5), ("N", "2"), ("k", 0), ("k", 2 ** 63), ("property", "<b>"), ("schedule", [10 ** 18]),
             ("schedule", "x"), ("schedule", [-1]), ("loop", 10 ** 9), ("loop", "a"), ("victim", 99), ("crashed", [99]),
             ("crashed", "all"), ("mutations", ["<script>"]), ("mutations", [[[]]]), ("passages", -1), ("passages", 10 ** 12),
-            ("version", 2), ("format", "x"))]
+            ("version", 2), ("format", "x"), ("memory", "tso"), ("memory", 1), ("forall", "descending"), ("mutations", "drop:2"),
+            ("loop", -2))]
         page = self.folder / "page.html"
         for text in texts:
             path.write_text(text)

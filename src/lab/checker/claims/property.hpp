@@ -16,6 +16,12 @@ enum class shown_by {
   either,   ///< what repeats for ever, or an end at which no process that ought to move can
 };
 
+/// What a property may need, where its verdict depends on that.
+inline constexpr std::string_view needs_atomic_registers = "atomic registers";
+inline constexpr std::string_view needs_doorway = "the end of a doorway";
+inline constexpr std::string_view needs_invariant = "an invariant beside the text";
+inline constexpr std::string_view needs_names = "a name in Private";
+
 struct property {
   std::string_view id;
   std::string_view says;     ///< of all runs of the algorithm

@@ -30,5 +30,8 @@ enum class doorways {
   not_needed,  ///< the entry has no steps in which a process could be overtaken
 };
 doorways doorways_of(const program& p);
+/// The text marks no end of a doorway.
+inline constexpr const char* no_doorway =
+    "not applicable: the algorithm's text marks no end of a doorway, so there is no order to respect";
 
 }  // namespace kgate::lab

@@ -6,13 +6,13 @@
 namespace kgate::lab {
 
 void checking::about_enabling(property_result& r) {
-  if (request_.of.safe_registers) return undecided(r, "decided on atomic registers only");
+  if (request_.of.safe_registers) return undecided(r, not_atomic);
   const bool of_cycles = r.name == "finite-waiting" || r.name == "finite-enabling" || r.name == "fifo";
   if (explored_.exclusion != no_state && !of_cycles)
     return by_state(r, explored_.exclusion, "more than k processes are inside");
   if (!explored_.complete) return undecided(r, explored_.why);
   if (!linked()) return undecided(r, watch_.why());
-  if (graph_->steps() != graph_->N()) return undecided(r, "decided for atomic registers only");
+  if (graph_->steps() != graph_->N()) return undecided(r, not_atomic);
   if (!enabling_) enabling_ = std::make_unique<enabling>(explored_, *graph_, watch_);
   if (!enabling_->complete()) return undecided(r, watch_.why());
   if (r.name == "kl-deadlock-free")

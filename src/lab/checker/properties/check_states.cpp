@@ -32,7 +32,7 @@ void checking::distinct_names(property_result& r) {
 }
 
 void checking::invariant(property_result& r) {
-  if (!program_.has_invariant()) return undecided(r, "not applicable: the algorithm's text has no invariant beside it");
+  if (!program_.has_invariant()) return undecided(r, no_invariant);
   if (request_.of.wrong.empty())  // a deliberate error may take a label away
     for (const std::string& label : program_.labels_in_invariant())
       require_label("the invariant", label, program_, request_.labels);

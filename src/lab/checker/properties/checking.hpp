@@ -34,9 +34,6 @@ void audit_text(check_result& r, program& p, const audit_options& options);
 std::string out_of_order(std::string_view property, const unfair_run& run);
 /// Why an order that counts from the end of a doorway says nothing where a process waits before that.
 std::string waits_in_doorway(int process, bool blocked, const std::string& label);
-/// The text marks no end of a doorway.
-inline constexpr const char* no_doorway =
-    "not applicable: the algorithm's text marks no end of a doorway, so there is no order to respect";
 
 class checking {
  public:

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "lab/checker/claims/formula.hpp"
 #include "lab/checker/claims/property.hpp"
+#include "lab/checker/graph/local_analysis.hpp"
 #include "lab/checker/trace/able.hpp"
 #include "lab/checker/trace/fairness_trace.hpp"
 #include "lab/checker/trace/formula_trace.hpp"
@@ -83,6 +86,7 @@ std::string judge_end(const trace& t, walker& w, int N, int k) {
   if (t.property == "distinct-names") {
     for (int p = 0; p < N; ++p) {
       if (w.local(p).where != region::critical) continue;
+      if (w.local(p).name < 0) return no_names;
       if (w.local(p).name >= k) return "";
       for (int q = 0; q < p; ++q)
         if (w.local(q).where == region::critical && w.local(q).name == w.local(p).name) return "";
@@ -209,6 +213,34 @@ std::string wrong_evidence(const trace& t) {
   if (!repeats && judged->evidence == shown_by::endless)
     return fmt::format("{} is judged by what repeats for ever, and this run ends", t.property);
   return "";
+}
+
+/// Why the property says nothing of this program, as far as that shows before the run; empty if it says something.
+std::string missing_need(const trace& t, const program& p) {
+  const property* judged = find_property(t.property);
+  if (judged == nullptr) return "";
+  if (judged->needs == needs_atomic_registers && t.of.safe_registers) return not_atomic;
+  if (judged->needs == needs_invariant && !p.has_invariant()) return no_invariant;
+  return "";
+}
+
+/// Of the order of entering; a text that marks no end of a doorway has none.
+std::string judge_order(const trace& t, program& p) {
+  std::string wrong = judge_fairness(t, p);
+  const property* judged = find_property(t.property);
+  const bool from_doorway = judged != nullptr && judged->needs == needs_doorway;
+  return !wrong.empty() && from_doorway && doorways_of(p) == doorways::none ? no_doorway : wrong;
+}
+
+template <class T>
+T one_of(const nlohmann::json& j, const char* field, std::initializer_list<std::pair<const char*, T>> allowed) {
+  if (!j.contains(field)) return allowed.begin()->second;
+  std::vector<std::string> names;
+  for (const auto& [name, value] : allowed) {
+    if (j[field] == name) return value;
+    names.push_back(fmt::format("\"{}\"", name));
+  }
+  throw std::invalid_argument(fmt::format("a malformed trace: \"{}\" must be {}", field, fmt::join(names, " or ")));
 }
 
 }  // namespace
@@ -366,9 +398,10 @@ trace trace_from_json(const nlohmann::json& j) {
     t.of.N = j.at("N").get<int>();
     t.of.k = j.at("k").get<int>();
     t.of.passages = j.at("passages").get<int>();
+    if (!j.at("mutations").is_array()) throw std::invalid_argument("a malformed trace: \"mutations\" is not a list");
     for (const auto& m : j.at("mutations")) t.of.wrong.push_back(mutation::parse(m.get<std::string>()));
-    t.of.safe_registers = j.value("memory", "sc") == "safe";
-    t.of.any_order = j.value("forall", "ascending") == "any";
+    t.of.safe_registers = one_of<bool>(j, "memory", {{"sc", false}, {"safe", true}});
+    t.of.any_order = one_of<bool>(j, "forall", {{"ascending", false}, {"any", true}});
     t.property = j.at("property").get<std::string>();
     t.what = j.at("what").get<std::string>();
     t.schedule = j.at("schedule").get<std::vector<int>>();
@@ -392,7 +425,8 @@ std::string validate(const trace& t, program& p) {
     if (t.schedule[i] < 0 || scheduled_process(t.schedule[i]) >= N)
       return fmt::format("step {}: process {} does not exist: N = {}", i + 1, scheduled_process(t.schedule[i]), N);
   if (std::string wrong = wrong_evidence(t); !wrong.empty()) return wrong;
-  if (is_fairness(t.property)) return judge_fairness(t, p);
+  if (std::string missing = missing_need(t, p); !missing.empty()) return missing;
+  if (is_fairness(t.property)) return judge_order(t, p);
   if (t.victim >= 0 && (t.property == "fifo" || t.property == "fifo-enabling" || t.property == "l-queuelike"))
     return judge_arrival(t, p);
   if (const auto formula = parse_formula_property(t.property)) return judge_formula(t, *formula, p);

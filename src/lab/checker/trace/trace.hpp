@@ -52,6 +52,11 @@ nlohmann::json to_json(const trace& t, program& p);
 /// What a trace file says; the steps are not read, they follow. Throws std::invalid_argument.
 trace trace_from_json(const nlohmann::json& j);
 
+/// Why a property says nothing of a program that lacks what it needs.
+inline constexpr const char* no_invariant = "not applicable: the algorithm's text has no invariant beside it";
+inline constexpr const char* not_atomic = "decided on atomic registers only";
+inline constexpr const char* no_names = "not applicable: the algorithm's text gives no names";
+
 /// Runs the trace and judges whether it shows what it claims, by the definition of the property and without the
 /// explorer. Empty if it does, else what is wrong.
 std::string validate(const trace& t, program& p);

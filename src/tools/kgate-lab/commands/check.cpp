@@ -69,8 +69,7 @@ struct plan {
 
 void check_properties(const plan& p) {
   for (const std::string& name : p.request.properties) {
-    if (name == "distinct-names" && !p.of.algorithm.promise().names)
-      throw usage_error(fmt::format("{0} gives no names; check {0}+names for distinct-names", p.of.algorithm.id()));
+    require_names(p.of.algorithm, name);
     const lab::property* known = lab::find_property(name);
     if (known == nullptr && !lab::parse_formula_property(name))
       throw usage_error(

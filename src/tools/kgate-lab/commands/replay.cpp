@@ -72,9 +72,10 @@ std::string read_whole(const std::string& path) {
 /// Numbers in a trace are whole and small; anything else would be cut off silently.
 void check_numbers(const nlohmann::json& j) {
   const auto whole = [](const nlohmann::json& n) { return n.is_number_integer() && n >= -1 && n <= number_max; };
-  for (const char* field : {"N", "k", "passages", "loop", "victim"})
-    if (j.contains(field) && !whole(j[field]))
-      throw std::invalid_argument(fmt::format("a malformed trace: \"{}\" is not a whole number", field));
+  for (const auto& [field, least] : {std::pair{"N", 1}, {"k", 1}, {"passages", 0}, {"loop", -1}, {"victim", -1}})
+    if (j.contains(field) && !(j[field].is_number_integer() && j[field] >= least && j[field] <= number_max))
+      throw std::invalid_argument(fmt::format("a malformed trace: \"{}\" is not a whole number from {} to {}", field,
+                                              least, number_max));
   for (const char* field : {"schedule", "crashed"})
     if (j.contains(field) && j[field].is_array())
       for (const auto& n : j[field])
@@ -82,14 +83,25 @@ void check_numbers(const nlohmann::json& j) {
           throw std::invalid_argument(fmt::format("a malformed trace: \"{}\" holds more than process numbers", field));
 }
 
+/// What the run shows if it shows what it is said to; what a file says of it is not taken over.
+std::string violation_text(const lab::trace& t) {
+  return t.victim < 0 ? fmt::format("{} is violated", t.property)
+                      : fmt::format("{} is violated for process {}", t.property, t.victim);
+}
+
 lab::trace trace_from_file(const std::string& path) {
   const std::string text = read_whole(path);
   try {
     const nlohmann::json j = nlohmann::json::parse(text);
     if (j.is_object()) check_numbers(j);
-    return lab::trace_from_json(j);
-  } catch (const nlohmann::json::exception& e) {
-    throw usage_error(fmt::format("'{}' is not a trace file: {}", path, e.what()));
+    lab::trace t = lab::trace_from_json(j);
+    t.what = violation_text(t);
+    return t;
+  } catch (const nlohmann::json::parse_error& e) {
+    throw usage_error(text.empty() ? fmt::format("'{}' is not a trace file: it is empty", path)
+                                   : fmt::format("'{}' is not a trace file: no JSON, from byte {} on", path, e.byte));
+  } catch (const nlohmann::json::exception&) {
+    throw usage_error(fmt::format("'{}' is not a trace file", path));
   } catch (const std::invalid_argument& e) {
     throw usage_error(fmt::format("'{}': {}", path, e.what()));
   }
@@ -132,8 +144,7 @@ lab::trace trace_from_options(const command_options& a) {
   if (a.victim) t.victim = parse_number("--victim", *a.victim, 0, of.N - 1);
   if (a.crashed) t.crashed = process_list("--crashed", *a.crashed, of.N);
   if (a.loop) t.loop = parse_number("--loop", *a.loop, 0, static_cast<int>(t.schedule.size()));
-  t.what = t.victim < 0 ? fmt::format("{} is violated", t.property)
-                        : fmt::format("{} is violated for process {}", t.property, t.victim);
+  t.what = violation_text(t);
   return t;
 }
 
@@ -147,6 +158,7 @@ instance checked(const lab::trace& t) {
   if (t.of.passages < 0) throw usage_error("a trace needs passages of at least 1, or 0 for no limit");
   for (const lab::mutation& m : t.of.wrong) check_mutation(of.algorithm, m);
   parse_property(t.property);
+  require_names(of.algorithm, t.property);
   for (const int entry : t.schedule) process(entry < 0 ? entry : lab::scheduled_process(entry), "schedule");
   for (const int p : t.crashed) process(p, "list of crashed processes");
   if (t.victim >= 0) process(t.victim, "victim");
