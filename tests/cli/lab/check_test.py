@@ -160,7 +160,7 @@ class Defaults(LabTest):
         self.assertNotIn("fife", verdicts(result))
 
     def test_contention(self):
-        few = self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", 3, "-k", 1, "--contention", 1)
+        few = self.lab_json(UNDECIDED, "check", "am97-chain-cc", "-N", 3, "-k", 1, "--contention", 1)
         self.assertLess(few["states"], self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", 3, "-k", 1)["states"])
 
     def test_threads_agree(self):
@@ -233,6 +233,43 @@ class TraceFile(LabTest):
             self.lab(HOLDS, "check", algorithm, "-N", "2", "-k", "1", "--passages", "unlimited")
         wrong = self.lab_json(VIOLATED, "check", "danek10-kfcfs", "-N", "2", "-k", "1", "--passages", "unlimited", "--mutate", "drop:25")
         self.assertEqual(verdicts(wrong)["starvation-free"], "violated")
+
+    def test_the_steps_of_an_exit_are_printed_without_limit_on_passages_too(self):
+        arguments = ("check", "ticket", "-N", "2", "-k", "1", "--property", "bounded-exit")
+        limited, unlimited = (self.lab_json(code, *arguments, "--passages", passages)["properties"][0]
+                              for code, passages in ((UNDECIDED, "2"), (HOLDS, "unlimited")))
+        self.assertEqual(unlimited["steps"], limited["steps"])
+
+    def test_a_limit_on_contention_is_a_limit(self):
+        """Alone no algorithm lets two inside."""
+        wrong = ("check", "am97-chain-cc", "-N", "2", "-k", "1", "--mutate", "drop:5", "--property", "k-exclusion")
+        self.lab(VIOLATED, *wrong)
+        self.assertRegex(self.lab(UNDECIDED, *wrong, "--contention", "1"), r"k-exclusion +holds with at most 1 process outside the remainder\n")
+        result = self.lab_json(UNDECIDED, *wrong, "--contention", "1")
+        self.assertEqual((result["verdict"], result["properties"][0]["verdict"], result["properties"][0]["within_contention"]),
+                         ("holds-within-contention", "holds-within-contention", 1))
+        self.lab(VIOLATED, *wrong, "--contention", "2")
+        self.assertEqual(self.lab_json(HOLDS, "check", "am97-chain-cc", "-N", "2", "-k", "1", "--contention", "2")["verdict"], "holds")
+        both = self.lab_json(UNDECIDED, "check", "bakery", "-N", "2", "-k", "1", "--contention", "1", "--property", "k-exclusion")
+        one = both["properties"][0]
+        self.assertEqual((one["verdict"], one["within_passages"], one["within_contention"]), ("holds-within-passages", 1, 1))
+
+    def test_what_is_not_decided_without_limit_does_not_undo_what_is(self):
+        """And is no reason to search for ever."""
+        ticket = ("check", "ticket", "-N", "2", "-k", "1", "--passages", "unlimited", "--time-max", "60s")
+        others = ("fifo", "finite-waiting", "finite-enabling", "l-full", "l-queuelike", "fifo-enabling", "kl-deadlock-free", "local-waiting")
+        result = self.lab_json(UNDECIDED, *ticket, "--property", "k-fcfs", "--property", "invariant", "--ltl", "[] (#inside <= 1)",
+                               *(part for one in others for part in ("--property", one)))
+        self.assertEqual(verdicts(result), {"k-fcfs": "holds", "invariant": "undecided", "ltl: [] (#inside <= 1)": "undecided",
+                                            **dict.fromkeys(others, "undecided")})
+        why = {one["name"]: one.get("why", "") for one in result["properties"]}
+        for one in others:
+            self.assertIn("not decided without a limit on passages", why[one])
+        self.assertIn("no invariant beside it", why["invariant"])
+        alone = self.lab_json(UNDECIDED, *ticket, "--property", "fifo")
+        self.assertEqual((alone["states"], verdicts(alone)), (0, {"fifo": "undecided"}))
+        self.assertIn("nothing was explored", self.lab(UNDECIDED, *ticket, "--property", "local-waiting"))
+        self.refused(*ticket, "--ltl", "[] (", says=["formula"])
 
     def test_the_order_of_entering_needs_no_limit_on_passages(self):
         unlimited = ("-N", "2", "-k", "1", "--passages", "unlimited")

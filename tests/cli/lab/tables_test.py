@@ -37,6 +37,29 @@ class Tables(LabTest):
         self.assertIn(",holds-within-passages,", self.lab(UNDECIDED, *arguments, "--format", "csv"))
         self.assertEqual({r["verdict"] for r in self.lab_json(UNDECIDED, *arguments)}, {"holds-within-passages"})
 
+    def test_what_a_verdict_is_about_stands_in_its_row(self):
+        one = ("check", "am97-chain-cc", "-N", "2", "-k", "1", "--property", "k-exclusion")
+
+        def columns(code, *more):
+            head, row = (line.split(",") for line in self.lab(code, *one, *more, "--format", "csv").splitlines())
+            return dict(zip(head, row))
+
+        every = {"contention", "mutations", "memory", "forall", "symmetry"}
+        self.assertFalse(every & set(columns(HOLDS)))
+        self.assertEqual(columns(UNDECIDED, "--contention", "1")["contention"], "1")
+        self.assertEqual(columns(VIOLATED, "--mutate", "drop:5", "--mutate", "force:2=1")["mutations"], "drop:5 force:2=1")
+        in_any_order = ("check", "danek10-bakery", "-N", "2", "-k", "1", "--passages", "1", "--property", "k-exclusion", "--forall", "any")
+        self.assertRegex(self.lab(UNDECIDED, *in_any_order, "--format", "text"), r"(?s) forall .* any ")
+        self.assertEqual(columns(HOLDS, "--symmetry")["symmetry"], "yes")
+        safe = ("check", "danek10-nonatomic", "-N", "2", "-k", "1", "--passages", "1", "--property", "k-exclusion")
+        self.assertRegex(self.lab(UNDECIDED, *safe, "--format", "text"), r"(?s)transitions +memory +k-exclusion.* safe +holds within")
+        text = self.lab(UNDECIDED, *one, "--contention", "1", "--format", "text")
+        self.assertRegex(text, r"transitions +contention +k-exclusion\n.* 1 +holds with at most 1 process outside the remainder\n")
+        latex = self.lab(VIOLATED, *one, "--mutate", "drop:5", "--format", "latex")
+        self.assertIn("& drop:5 & violated", latex)
+        self.assertRegex(latex, r"\A\\begin\{tabular\}\{lrrrrrrll\}")
+        self.refused(*one, "--forget-nothing", "9", "--format", "csv", says=["--forget-nothing"])
+
     def test_all_algorithms_at_one_size(self):
         done = self.run_lab("check", "--all", "-N", "2", "-k", "1", "--property", "k-exclusion", "--time-max", "10s", "--format", "csv")
         listed = [row["id"] for row in self.lab_json(HOLDS, "list")]

@@ -39,7 +39,7 @@ void audit_text(check_result& r, program& p, const audit_options& options) {
   for (property_result& one : r.properties) {
     one.is = verdict::undecided;
     one.why = r.why;
-    one.within_passages = 0;
+    one.within_passages = one.within_contention = 0;
     one.counterexample.reset();
     one.figures.clear();
   }
@@ -117,11 +117,14 @@ void checking::judge(std::string_view id) {
     enabled_.reset();
     enabling_.reset();
   }
-  if (r.is == verdict::holds) r.within_passages = program_.options().passages;
+  if (r.is == verdict::holds) {
+    r.within_passages = program_.options().passages;
+    r.within_contention = request_.contention < program_.N() ? request_.contention : 0;
+  }
   const bool in_a_state = r.name == "k-exclusion" || r.name == "distinct-names" || r.name == "invariant";
   if (program_.stopped_early() && !(in_a_state && r.is == verdict::violated)) {
     undecided(r, fmt::format("a passage makes more than {} accesses", program_.options().remember_accesses));
-    r.within_passages = 0;
+    r.within_passages = r.within_contention = 0;
     r.counterexample.reset();
   }
 }

@@ -25,6 +25,9 @@ struct property_result {
   verdict is = verdict::undecided;
   /// More than 0: it holds in runs of so many passages of each process, and longer ones were not explored.
   int within_passages = 0;
+  /// More than 0: it holds in runs with at most so many processes outside their remainder, and others were not explored.
+  int within_contention = 0;
+  bool within_limits() const { return within_passages > 0 || within_contention > 0; }
   std::string why;  ///< a bound that was hit, a figure that was found
   std::optional<trace> counterexample;
   std::vector<std::pair<std::string, long>> figures;  ///< numbers that belong to the verdict
@@ -58,11 +61,12 @@ struct check_result {
   coverage reached;
 
   verdict overall() const;
-  /// Nothing is violated or undecided, but something holds within the passages explored only.
-  bool within_passages() const;
+  /// Nothing is violated or undecided, but something holds within the passages or the contention explored only.
+  bool within_limits() const;
 };
 
-/// The verdict as it is written in JSON: "holds", "holds-within-passages", "violated", "undecided".
+/// The verdict as it is written in JSON: "holds", "holds-within-passages", "holds-within-contention", "violated",
+/// "undecided". What holds within passages may hold within a contention besides.
 std::string_view verdict_id(const property_result& r);
 std::string_view verdict_id(const check_result& r);
 

@@ -37,6 +37,7 @@ nlohmann::json to_json(const check_result& r, program& p) {
   for (const property_result& one : r.properties) {
     nlohmann::json q{{"name", one.name}, {"verdict", verdict_id(one)}};
     if (one.within_passages > 0) q["within_passages"] = one.within_passages;
+    if (one.within_contention > 0) q["within_contention"] = one.within_contention;
     if (!one.why.empty()) q["why"] = one.why;
     for (const auto& [name, value] : one.figures) q[name] = value;
     if (one.counterexample) {

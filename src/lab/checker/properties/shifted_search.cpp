@@ -325,6 +325,8 @@ class shifted_search {
                           found->blocked ? fmt::format("process {} waits in its exit", p)
                                          : "a process takes steps in its exit for ever",
                           found->blocked, p);
+      if (!has_cycle_in(reduced_.text(), region::exit))
+        r.figures.emplace_back("steps", exit_steps_max(reduced_.text()));
     } else {
       const bool bound = r.name == "bounded-waiting" || r.name == "bounded-overtaking";
       const doorways marks = doorways_of(reduced_.text());

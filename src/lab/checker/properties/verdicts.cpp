@@ -26,17 +26,21 @@ verdict check_result::overall() const {
   return worst;
 }
 
-bool check_result::within_passages() const {
+bool check_result::within_limits() const {
   return overall() == verdict::holds && std::any_of(properties.begin(), properties.end(),
-                                                    [](const property_result& r) { return r.within_passages > 0; });
+                                                    [](const property_result& r) { return r.within_limits(); });
 }
 
 std::string_view verdict_id(const property_result& r) {
-  return r.within_passages > 0 ? "holds-within-passages" : to_string(r.is);
+  if (r.within_passages > 0) return "holds-within-passages";
+  return r.within_contention > 0 ? "holds-within-contention" : to_string(r.is);
 }
 
 std::string_view verdict_id(const check_result& r) {
-  return r.within_passages() ? "holds-within-passages" : to_string(r.overall());
+  if (!r.within_limits()) return to_string(r.overall());
+  const bool passages = std::any_of(r.properties.begin(), r.properties.end(),
+                                    [](const property_result& one) { return one.within_passages > 0; });
+  return passages ? "holds-within-passages" : "holds-within-contention";
 }
 
 }  // namespace kgate::lab

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -182,26 +183,40 @@ void add_invariant(const command_options& a, plan& p, const lab::program& progra
     p.request.properties.emplace_back("invariant");
 }
 
-/// The rule by which tickets are reduced, if nothing is asked for that only the other search can do.
-std::optional<lab::ticket_rule> shifting_rule(const command_options& a, plan& p) {
+/// Reads the formulas, which names what is wrong with one, before minutes of exploring.
+void require_well_formed(const lab::check_request& r, lab::program& program) {
+  try {
+    for (const std::string& name : r.properties)
+      if (const auto written = lab::parse_formula_property(name)) lab::temporal_formula(written->formula, program);
+  } catch (const std::invalid_argument& e) {
+    throw usage_error(e.what());
+  }
+}
+
+/// The rule by which tickets are reduced, if the search is to be one that reduces them.
+std::optional<lab::ticket_rule> shifting_rule(const command_options& a, const plan& p) {
   const lab::check_request& r = p.request;
   const std::optional<lab::ticket_rule> rule = lab::ticket_rule_of(p.of.algorithm.id(), p.of.N, p.of.k);
   if (!rule || r.of.passages > 0 || r.of.safe_registers || r.of.any_order || r.symmetry || r.contention > 0 ||
       a.graph || a.forget_nothing)
     return std::nullopt;
-  if (a.properties.empty() && a.formulas.empty()) {
-    std::vector<std::string> left_out;
-    for (const std::string& one : r.properties)
-      if (!lab::can_be_shifted(one)) left_out.push_back(one);
-    if (!left_out.empty())
-      p.notes.push_back(fmt::format("without a limit on passages {} cannot be decided", fmt::join(left_out, ", ")));
-    std::erase_if(p.request.properties, [](const std::string& one) { return !lab::can_be_shifted(one); });
-  }
-  const bool all = std::all_of(r.properties.begin(), r.properties.end(), lab::can_be_shifted);
-  return all && !r.properties.empty() ? rule : std::nullopt;
+  return rule;
 }
 
-lab::check_result carry_out_shifted(const lab::ticket_rule& rule, plan& p) {
+/// Why a property is not decided of states whose tickets are reduced: the other search would not end.
+std::string not_without_limit(const std::string& property, const lab::program& program) {
+  if (property == "invariant" && !program.has_invariant()) return lab::no_invariant;
+  return "not decided without a limit on passages, for tickets grow for ever: --passages M decides it within M of each";
+}
+
+lab::check_result carry_out_shifted(const lab::ticket_rule& rule, plan& p, lab::program& program) {
+  std::vector<std::string> shifted;
+  std::copy_if(p.request.properties.begin(), p.request.properties.end(), std::back_inserter(shifted),
+               lab::can_be_shifted);
+  lab::check_result all = lab::nothing_decided(p.request, "");
+  for (lab::property_result& one : all.properties) one.why = not_without_limit(one.name, program);
+  require_well_formed(p.request, program);
+  if (shifted.empty()) return all;
   const lab::memory_limit limit(p.request.limits.memory_max);
   progress_line line;
   p.request.limits.interrupted = &catch_interrupts();
@@ -210,10 +225,15 @@ lab::check_result carry_out_shifted(const lab::ticket_rule& rule, plan& p) {
       fmt::format("tickets were counted from the least in use, those more than {0} apart as {0} apart; random "
                   "runs of the text did the same",
                   rule.window));
-  const lab::shifted_request request{p.request.of, p.request.properties, p.request.crashes,
-                                     rule,         p.request.limits,     p.request.seed};
+  const lab::shifted_request request{p.request.of, shifted, p.request.crashes, rule, p.request.limits, p.request.seed};
   try {
-    return lab::check_shifted(lab::make_model(p.of.algorithm, p.of.N, p.of.k), request);
+    lab::check_result r = lab::check_shifted(lab::make_model(p.of.algorithm, p.of.N, p.of.k), request);
+    auto decided = r.properties.begin();
+    for (lab::property_result& one : all.properties)
+      if (lab::can_be_shifted(one.name)) one = std::move(*decided++);
+    r.properties = std::move(all.properties);
+    r.request.properties = p.request.properties;
+    return r;
   } catch (const std::bad_alloc&) {
     return lab::nothing_decided(p.request, "memory limit reached");
   } catch (const lab::text_error& e) {
@@ -245,8 +265,7 @@ lab::check_result carry_out(lab::program& program, plan& p) {
   p.request.limits.interrupted = &catch_interrupts();
   if (line.wanted()) p.request.limits.report = [&line](const lab::progress& now) { line.show(now); };
   try {
-    for (const std::string& name : p.request.properties)  // before minutes of exploring
-      if (const auto written = lab::parse_formula_property(name)) lab::temporal_formula(written->formula, program);
+    require_well_formed(p.request, program);
     lab::check_result r = lab::check(program, p.request);
     confirm_without_limit(p, r);
     return r;
@@ -276,7 +295,7 @@ std::string heading(const lab::check_request& r) {
 }
 
 std::string verdict_text(const lab::property_result& r) {
-  const lab::verdict v = r.within_passages > 0 ? lab::verdict::undecided : r.is;
+  const lab::verdict v = r.within_limits() ? lab::verdict::undecided : r.is;
   return coloured(fmt::format("{:<9}", verdict_words(r)), v == lab::verdict::holds      ? colour::green
                                                           : v == lab::verdict::violated ? colour::red
                                                                                         : colour::yellow);
@@ -303,6 +322,7 @@ std::string verdicts(const plan& p, const lab::check_result& r) {
 }
 
 std::string covered(const lab::check_result& r) {
+  if (r.states == 0 && r.why.empty()) return "nothing was explored\n";
   std::string text = r.complete ? "" : fmt::format("{}: what was explored until then: ", r.why);
   text += fmt::format("{}, {}", count_text(r.states, "state", "states"),
                       count_text(r.transitions, "transition", "transitions"));
@@ -394,12 +414,13 @@ std::optional<std::pair<int, int>> range_in(const std::string& text) {
 }
 
 exit_code overall_code(const lab::check_result& r) {
-  return r.within_passages() ? exit_code::undecided : to_exit_code(r.overall());
+  return r.within_limits() ? exit_code::undecided : to_exit_code(r.overall());
 }
 
 /// One check for each algorithm and each size of the ranges that it allows; the worst exit code of them.
 exit_code sweep(const command_options& a) {
-  if (a.trace || a.graph) throw usage_error("--trace and --graph need one N and one k");
+  if (a.trace || a.graph || a.forget_nothing)
+    throw usage_error("--trace, --graph and --forget-nothing need one N and one k, and no table");
   if (a.all && (a.file || !a.algorithm.empty())) throw usage_error("check takes an algorithm or --all, not both");
   const auto sizes = [](const std::string& text, const char* option) {
     const auto range = range_in(text);
@@ -430,7 +451,7 @@ exit_code sweep(const command_options& a) {
         const watched_program program(p.of, p.request.of, p.request.limits.seconds_max);
         add_invariant(a, p, *program);
         const std::optional<lab::ticket_rule> rule = shifting_rule(a, p);
-        const lab::check_result& r = results.emplace_back(rule ? carry_out_shifted(*rule, p) : carry_out(*program, p));
+        const lab::check_result& r = results.emplace_back(rule ? carry_out_shifted(*rule, p, *program) : carry_out(*program, p));
         if (a.json) list.push_back(machine_form(p, r, *program));
         const exit_code code = overall_code(r);
         worst =
@@ -459,7 +480,7 @@ exit_code run(const command_options& a) {
   lab::program& program = *made;
   add_invariant(a, p, program);
   const std::optional<lab::ticket_rule> rule = shifting_rule(a, p);
-  const lab::check_result result = rule ? carry_out_shifted(*rule, p) : carry_out(program, p);
+  const lab::check_result result = rule ? carry_out_shifted(*rule, p, program) : carry_out(program, p);
   print(a.json ? machine_form(p, result, program).dump(2) + "\n" : human(p, result, program));
   if (graph_file && result.complete) {
     const lab::memory_limit limit(p.request.limits.memory_max);
@@ -533,7 +554,7 @@ command add_check(CLI::App& tool) {
       "Forget nothing that a process observed in its passage,\nwhatever the text allows; a passage makes at most "
       "A\naccesses");
   one("--seed", it->seed, "R", "Of the audit, which compares the text with what was\nexplored of it; default 1");
-  one("--contention", it->contention, "C", "Let at most C processes be outside their remainder");
+  one("--contention", it->contention, "C", "Let at most C processes be outside their remainder;\nwhat holds then holds within that contention");
   o->add_option("--mutate", it->mutations,
                 "Make an error: drop:LABEL, defer:LABEL or\nforce:LABEL=VALUE; may be repeated")
       ->type_name("M")

@@ -17,8 +17,34 @@ namespace {
 
 using cells = std::vector<std::string>;
 
+/// A column that only tables have in which one row needs it.
+struct column {
+  const char* head;
+  std::string (*of)(const lab::check_request& r);  ///< empty: as it is if nothing is said
+};
+
+constexpr column extra_columns[] = {
+    {"contention", [](const lab::check_request& r) { return r.contention > 0 ? std::to_string(r.contention) : ""; }},
+    {"memory", [](const lab::check_request& r) { return std::string(r.of.safe_registers ? "safe" : ""); }},
+    {"forall", [](const lab::check_request& r) { return std::string(r.of.any_order ? "any" : ""); }},
+    {"symmetry", [](const lab::check_request& r) { return std::string(r.symmetry ? "yes" : ""); }},
+    {"mutations",
+     [](const lab::check_request& r) {
+       std::vector<std::string> all;
+       for (const lab::mutation& m : r.of.wrong) all.push_back(m.text());
+       return fmt::format("{}", fmt::join(all, " "));
+     }},
+};
+
 std::vector<cells> rows_of(const std::vector<lab::check_result>& results, table_format format) {
   cells head{"algorithm", "N", "k", "passages", "crashes", "states", "transitions"};
+  std::vector<column> extra;
+  for (const column& one : extra_columns)
+    if (std::any_of(results.begin(), results.end(),
+                    [&](const lab::check_result& r) { return !one.of(r.request).empty(); })) {
+      extra.push_back(one);
+      head.emplace_back(one.head);
+    }
   const std::size_t fixed = head.size();
   for (const lab::check_result& r : results)
     for (const lab::property_result& one : r.properties)
@@ -33,6 +59,10 @@ std::vector<cells> rows_of(const std::vector<lab::check_result>& results, table_
               std::to_string(r.request.crashes),
               fmt::format("{}{}", r.complete ? "" : ">=", r.states),
               fmt::format("{}{}", r.complete ? "" : ">=", r.transitions)};
+    for (const column& one : extra) {
+      const std::string said = one.of(r.request);
+      row.push_back(said.empty() && format != table_format::csv ? "-" : said);
+    }
     row.resize(head.size());
     for (const lab::property_result& one : r.properties)
       row[static_cast<std::size_t>(std::find(head.begin(), head.end(), one.name) - head.begin())] =
@@ -89,8 +119,14 @@ std::string joined(const cells& row, const char* between, Cell&& cell) {
 }  // namespace
 
 std::string verdict_words(const lab::property_result& r) {
-  if (r.within_passages == 0) return lab::to_string(r.is);
-  return fmt::format("holds within {}", count_text(static_cast<unsigned>(r.within_passages), "passage", "passages"));
+  if (!r.within_limits()) return lab::to_string(r.is);
+  std::string text = "holds";
+  if (r.within_passages > 0)
+    text += fmt::format(" within {}", count_text(static_cast<unsigned>(r.within_passages), "passage", "passages"));
+  if (r.within_contention > 0)
+    text += fmt::format(" with at most {} outside the remainder",
+                        count_text(static_cast<unsigned>(r.within_contention), "process", "processes"));
+  return text;
 }
 
 std::string verdict_table(const std::vector<lab::check_result>& results, table_format format, std::uint64_t seed) {
