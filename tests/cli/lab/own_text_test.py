@@ -22,6 +22,36 @@ def watched(supervisor):
     return children and len(os.listdir(f"/proc/{children[0]}/task")) > 1
 
 
+# Each process begins with another value; a label is not plain.
+BEGINS = """#pragma once
+#include "kgate/detail/fixed_array.hpp"
+#include "kgate/detail/machine.hpp"
+template <class M>
+class begins {
+ public:
+  using Process = typename M::Process;
+  using Private = kgate::nothing_private;
+  static constexpr const char* promises = "k-exclusion";
+  static constexpr bool symmetric = true;
+  begins(typename M::Memory& memory, int N, int)
+      : turn(N,
+             [&](std::size_t i) {
+               return typename M::template Var<int>(memory, {.name = "turn", .home = kgate::pid(static_cast<int>(i))},
+                                                    static_cast<int>(i));
+             }),
+        other(memory, {.name = "other"}, 0) {}
+  void acquire(Process& p, Private&) {
+    p.live();
+    other.await(p["1"], [](int v) { return v == 0; });
+  }
+  void release(Process& p, Private&) { turn[p.id()].write(p["a\\"b\\nc"], 0); }
+
+ private:
+  kgate::fixed_array<typename M::template Var<int>> turn;
+  typename M::template Var<int> other;
+};
+"""
+
 # Of k-bakery: the ticket is forgotten before the tickets of others are compared with it.
 FORGETS = """#pragma once
 #include <algorithm>
@@ -144,6 +174,9 @@ class OwnText(LabTest):
         self.lab(HOLDS, "check", "mine.hpp", *SMALL, "--property", "ltl: [] (free = 0 -> #inside = 1)")
         self.refused("check", "mine.hpp", *SMALL, "--ltl", "[] full", says=["character 4", "(free)"])
         self.refused("check", "mine.hpp", *SMALL, "--ltl", "true", "--fairness", "some", says=["weak, strong or none"])
+        self.refused("check", "mine.hpp", *SMALL, "--fairness", "strong", says=["needs --ltl"])
+        self.refused("check", "mcs", *SMALL, "--ltl", "[] tail = 7", says=["a process number from 0 to 1 is expected, not '7'"])
+        self.lab(VIOLATED, "check", "mcs", *SMALL, "--ltl", "[] tail = 1")
         limited = self.lab_json(UNDECIDED, "check", "mine.hpp", *SMALL, "--passages", "1", "--ltl", "<> [] free = 1")
         self.assertEqual(limited["verdict"], "holds-within-passages")
 
@@ -326,6 +359,27 @@ class OwnText(LabTest):
         self.new(wrong=("const int seen =", "if (p.id().value == 1) free_.read(p[\"2a\"]);\n      const int seen ="))
         result = self.lab_json(UNDECIDED, "check", "mine.hpp", "-N", "3", "-k", "2", "--symmetry")
         self.assertIn("not symmetric in its processes", result["properties"][0]["why"])
+
+    def test_what_each_process_has_begins_alike_where_names_do_not_matter(self):
+        (self.folder / "begins.hpp").write_text(BEGINS)
+        why = self.lab_json(UNDECIDED, "check", "begins.hpp", "-N", "3", "-k", "2", "--symmetry")["properties"][0]["why"]
+        self.assertEqual(why, "the algorithm is not symmetric in its processes: turn[0] is 0 at first, and turn[1] is 1")
+
+    def test_labels_may_be_anything_in_a_graph(self):
+        (self.folder / "begins.hpp").write_text(BEGINS)
+        self.run_lab("check", "begins.hpp", *SMALL, "--property", "k-exclusion", "--graph", "g.dot")
+        self.run_lab("check", "begins.hpp", *SMALL, "--property", "k-exclusion", "--graph", "g.aut")
+        for name in ("g.dot", "g.aut"):
+            graph = (self.folder / name).read_text()
+            self.assertIn(r'"p0 a\"b\nc: write turn[0]"', graph)
+            self.assertFalse(any(line.startswith("c:") for line in graph.splitlines()))
+
+    def test_how_often_a_predicate_is_called_is_not_to_be_counted(self):
+        (self.folder / "begins.hpp").write_text(BEGINS.replace("p.live();", "int n = 0;\n    other.await(p[\"0\"], [&](int v) { ++n; return v == 0; });"
+                                                               "\n    if (n == 1) return;"))
+        result = self.lab_json(UNDECIDED, "check", "begins.hpp", *SMALL, "--promised")
+        self.assertIn("the predicate given at label 0 is not pure: what process 0 does after it depends on how often it is called",
+                      result["properties"][0]["why"])
 
     def test_what_does_not_compile_is_explained(self):
         self.new(wrong=("void release(Process& p, Private&)", "void leave(Process& p, Private&)"))

@@ -194,8 +194,8 @@ void local_audit::note_refused(const path& along) {
   refused_on_way_.clear();
   for (const edge_id e : along) {
     const edge& each = edges_[e];
-    const bool asked = !each.step.blocked && local(each.from).op == operation::await && local(each.from).ways == 1;
-    refused_on_way_.push_back(asked && !refused_[each.from].empty() ? &refused_[each.from] : nullptr);
+    const bool awaits = !each.step.blocked && local(each.from).op == operation::await && local(each.from).ways == 1;
+    refused_on_way_.push_back(awaits && !refused_[each.from].empty() ? &refused_[each.from] : nullptr);
   }
 }
 

@@ -285,9 +285,19 @@ class formula_parser {
       unknown(name);
     }
     a.compared = relation();
+    skip();
+    const std::size_t value_from = at_;
     a.with = compared_value();
-    const bool digits = a.with.find_first_not_of("0123456789") == std::string::npos;
-    if (program_.variable(a.variable).names_process && digits) a.with = "p" + a.with;  // as it is printed
+    if (program_.variable(a.variable).names_process) {
+      const std::string number = a.with.starts_with("p") ? a.with.substr(1) : a.with;
+      if (!number.empty() && number.find_first_not_of("0123456789") == std::string::npos) {
+        if (number.size() > 4 || std::stoi(number) >= program_.N()) {
+          at_ = value_from;
+          fail(fmt::format("a process number from 0 to {}", program_.N() - 1));
+        }
+        a.with = "p" + number;  // as it is printed
+      }
+    }
     return add(a);
   }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace kgate::lab {
@@ -26,19 +28,36 @@ struct numbering {
   }
 };
 
+/// As it stands between quotation marks, on one line.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      out += fmt::format("\\{}", c);
+    else if (c == '\n')
+      out += "\\n";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
+      out += fmt::format("\\\\x{:02x}", static_cast<unsigned char>(c));
+    else
+      out += c;
+  }
+  return out;
+}
+
 std::string step_text(const program& p, const step& it, local_id from) {
   const local_state& local = p.local(it.p, from);
   std::string text = fmt::format("p{} {}: {}", it.p, local.label, to_string(local.op));
   if (local.variable >= 0) text += " " + p.variable(local.variable).name;
-  return text;
+  return escaped(text);
 }
 
 std::string values_text(exploration& e, state_id s) {
   const program& p = e.table->source();
   std::string text;
   for (int v = 0; v < p.variables(); ++v)
-    text += fmt::format("{}{}={}", v == 0 ? "" : "\\n", p.variable(v).name,
-                        p.variable(v).text(static_cast<code>(e.table->packing().variable[v].get(e.store->record(s)))));
+    text += fmt::format("{}{}={}", v == 0 ? "" : "\\n", escaped(p.variable(v).name),
+                        escaped(p.variable(v).text(
+                            static_cast<code>(e.table->packing().variable[v].get(e.store->record(s))))));
   return text;
 }
 
@@ -48,7 +67,7 @@ std::string graph_text(exploration& e, graph_format format, const std::string& c
   const numbering order(e);
   const bool dot = format == graph_format::dot;
   std::string text = dot ? fmt::format("{}digraph states {{\n  node [shape=box];\n",
-                                       comment.empty() ? "" : fmt::format("// {}\n", comment))
+                                       comment.empty() ? "" : fmt::format("// {}\n", escaped(comment)))
                          : fmt::format("des (0, {}, {})\n", e.transitions, order.states.size());
   auto out = std::back_inserter(text);
   with_words(e.store->words(), [&]<unsigned W>() {

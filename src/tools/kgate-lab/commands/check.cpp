@@ -145,6 +145,8 @@ plan make_plan(const command_options& a) {
   check_symmetry(p);
   r.labels = labels_of_algorithm(p.of.algorithm);
   for (const std::string& name : a.properties) r.properties.push_back(parse_property(name));
+  if (a.fairness && a.formulas.empty())
+    throw usage_error("--fairness is what a formula supposes: it needs --ltl; properties suppose weak fairness");
   for (const std::string& formula : a.formulas)
     r.properties.push_back(lab::formula_property{fairness_of(a), formula}.text());
   if (a.promised) {
