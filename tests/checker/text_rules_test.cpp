@@ -192,15 +192,18 @@ struct keeps_the_last_value : one_word {
 };
 TEST(TextRules, HowOftenAPredicateIsCalledIsNothingToATest) {
   const std::string once = complaint<counts_predicate_calls<1>>();
-  EXPECT_EQ(once,
-            "the predicate given at label 1 is not pure: what process 0 does after it depends on how often it is called");
+  EXPECT_EQ(
+      once,
+      "the predicate given at label 1 is not pure: what process 0 does after it depends on how often it is called");
   EXPECT_EQ(complaint<counts_predicate_calls<2>>(), once);
-  EXPECT_COMPLAINT(complaint<counts_predicate_calls<1000>>(), "the predicate given at label 1 is not pure: what process");
+  EXPECT_COMPLAINT(complaint<counts_predicate_calls<1000>>(),
+                   "the predicate given at label 1 is not pure: what process");
   EXPECT_COMPLAINT(complaint<counts_function_calls>(),
                    "the function given at label 1 is not pure: what process 0 does after it depends on how often");
-  EXPECT_COMPLAINT(complaint<remembers_refusals>(),
-                   "the predicate given at label 1 is not pure: what process 0 does after it depends on the values that "
-                   "it was called on before");
+  EXPECT_COMPLAINT(
+      complaint<remembers_refusals>(),
+      "the predicate given at label 1 is not pure: what process 0 does after it depends on the values that "
+      "it was called on before");
 }
 TEST(TextRules, APredicateMayKeepWhatItSawLast) {
   program p(make_model<keeps_the_last_value>(2, 2), 2, 2, {});

@@ -367,8 +367,8 @@ class OwnText(LabTest):
 
     def test_labels_may_be_anything_in_a_graph(self):
         (self.folder / "begins.hpp").write_text(BEGINS)
-        self.run_lab("check", "begins.hpp", *SMALL, "--property", "k-exclusion", "--graph", "g.dot")
-        self.run_lab("check", "begins.hpp", *SMALL, "--property", "k-exclusion", "--graph", "g.aut")
+        self.run_lab("check", "begins.hpp", *SMALL, "--property", "bounded-exit", "--graph", "g.dot")
+        self.run_lab("check", "begins.hpp", *SMALL, "--property", "bounded-exit", "--graph", "g.aut")
         for name in ("g.dot", "g.aut"):
             graph = (self.folder / name).read_text()
             self.assertIn(r'"p0 a\"b\nc: write turn[0]"', graph)

@@ -81,8 +81,8 @@ class local_audit {
   std::vector<edge> edges_;
   std::unordered_map<std::uint64_t, edge_id> numbers_;
   std::vector<std::vector<edge_id>> out_;
-  std::vector<edge_id> toward_end_;       // of each local state: the first step to the end of the passage
-  std::vector<std::uint32_t> component_;  // of each local state, by steps within the passage
+  std::vector<edge_id> toward_end_;         // of each local state: the first step to the end of the passage
+  std::vector<std::uint32_t> component_;    // of each local state, by steps within the passage
   std::vector<std::vector<code>> refused_;  // by local state: on which values its await goes on waiting
   std::vector<code> history_;
   std::vector<const std::vector<code>*> refused_on_way_;

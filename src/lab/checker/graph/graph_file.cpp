@@ -55,9 +55,9 @@ std::string values_text(exploration& e, state_id s) {
   const program& p = e.table->source();
   std::string text;
   for (int v = 0; v < p.variables(); ++v)
-    text += fmt::format("{}{}={}", v == 0 ? "" : "\\n", escaped(p.variable(v).name),
-                        escaped(p.variable(v).text(
-                            static_cast<code>(e.table->packing().variable[v].get(e.store->record(s))))));
+    text += fmt::format(
+        "{}{}={}", v == 0 ? "" : "\\n", escaped(p.variable(v).name),
+        escaped(p.variable(v).text(static_cast<code>(e.table->packing().variable[v].get(e.store->record(s))))));
   return text;
 }
 

@@ -118,9 +118,10 @@ void program::require_pure(int p, const std::vector<code>& history, const checke
   differs(high);
   const std::string label = low < accesses.size() ? std::string(accesses[low].label) : once.label;
   const bool waits = low < accesses.size() ? accesses[low].op == operation::await : once.last.blocked;
-  throw text_error(fmt::format(
-      "the {} given at label {} is not pure: what process {} does after it depends on {}", waits ? "predicate" : "function",
-      label, p, calls.refused != nullptr ? "the values that it was called on before" : "how often it is called"));
+  throw text_error(
+      fmt::format("the {} given at label {} is not pure: what process {} does after it depends on {}",
+                  waits ? "predicate" : "function", label, p,
+                  calls.refused != nullptr ? "the values that it was called on before" : "how often it is called"));
 }
 
 program::outcome program::run(int p, const std::vector<code>& history, const checker_machine::run_options& how) const {

@@ -90,7 +90,8 @@ class program {
   };
   outcome run(int p, const std::vector<code>& history, std::vector<checker_machine::made>* accesses = nullptr,
               const checker_machine::calling& calls = {}) const;
-  /// Throws text_error if p does otherwise when predicates and functions are called so: the first that matters is named.
+  /// Throws text_error if p does otherwise when predicates and functions are called so; the first that matters is
+  /// named.
   void require_pure(int p, const std::vector<code>& history, const checker_machine::calling& calls) const;
   /// What p observed since the start of its passage, on the way by which it first came to s.
   std::vector<code> history(int p, local_id s) const;

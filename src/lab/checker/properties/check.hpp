@@ -25,7 +25,7 @@ struct property_result {
   verdict is = verdict::undecided;
   /// More than 0: it holds in runs of so many passages of each process, and longer ones were not explored.
   int within_passages = 0;
-  /// More than 0: it holds in runs with at most so many processes outside their remainder, and others were not explored.
+  /// More than 0: it holds in runs with at most so many processes outside their remainder; others were not explored.
   int within_contention = 0;
   bool within_limits() const { return within_passages > 0 || within_contention > 0; }
   std::string why;  ///< a bound that was hit, a figure that was found

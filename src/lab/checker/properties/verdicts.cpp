@@ -27,8 +27,8 @@ verdict check_result::overall() const {
 }
 
 bool check_result::within_limits() const {
-  return overall() == verdict::holds && std::any_of(properties.begin(), properties.end(),
-                                                    [](const property_result& r) { return r.within_limits(); });
+  return overall() == verdict::holds &&
+         std::any_of(properties.begin(), properties.end(), [](const property_result& r) { return r.within_limits(); });
 }
 
 std::string_view verdict_id(const property_result& r) {

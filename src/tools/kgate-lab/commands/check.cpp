@@ -453,7 +453,8 @@ exit_code sweep(const command_options& a) {
         const watched_program program(p.of, p.request.of, p.request.limits.seconds_max);
         add_invariant(a, p, *program);
         const std::optional<lab::ticket_rule> rule = shifting_rule(a, p);
-        const lab::check_result& r = results.emplace_back(rule ? carry_out_shifted(*rule, p, *program) : carry_out(*program, p));
+        const lab::check_result& r =
+            results.emplace_back(rule ? carry_out_shifted(*rule, p, *program) : carry_out(*program, p));
         if (a.json) list.push_back(machine_form(p, r, *program));
         const exit_code code = overall_code(r);
         worst =
@@ -556,7 +557,8 @@ command add_check(CLI::App& tool) {
       "Forget nothing that a process observed in its passage,\nwhatever the text allows; a passage makes at most "
       "A\naccesses");
   one("--seed", it->seed, "R", "Of the audit, which compares the text with what was\nexplored of it; default 1");
-  one("--contention", it->contention, "C", "Let at most C processes be outside their remainder;\nwhat holds then holds within that contention");
+  one("--contention", it->contention, "C",
+      "Let at most C processes be outside their remainder;\nwhat holds then holds within that contention");
   o->add_option("--mutate", it->mutations,
                 "Make an error: drop:LABEL, defer:LABEL or\nforce:LABEL=VALUE; may be repeated")
       ->type_name("M")

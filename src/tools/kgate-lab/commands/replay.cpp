@@ -74,8 +74,8 @@ void check_numbers(const nlohmann::json& j) {
   const auto whole = [](const nlohmann::json& n) { return n.is_number_integer() && n >= -1 && n <= number_max; };
   for (const auto& [field, least] : {std::pair{"N", 1}, {"k", 1}, {"passages", 0}, {"loop", -1}, {"victim", -1}})
     if (j.contains(field) && !(j[field].is_number_integer() && j[field] >= least && j[field] <= number_max))
-      throw std::invalid_argument(fmt::format("a malformed trace: \"{}\" is not a whole number from {} to {}", field,
-                                              least, number_max));
+      throw std::invalid_argument(
+          fmt::format("a malformed trace: \"{}\" is not a whole number from {} to {}", field, least, number_max));
   for (const char* field : {"schedule", "crashed"})
     if (j.contains(field) && j[field].is_array())
       for (const auto& n : j[field])
