@@ -360,11 +360,6 @@ class OwnText(LabTest):
         result = self.lab_json(UNDECIDED, "check", "mine.hpp", "-N", "3", "-k", "2", "--symmetry")
         self.assertIn("not symmetric in its processes", result["properties"][0]["why"])
 
-    def test_what_each_process_has_begins_alike_where_names_do_not_matter(self):
-        (self.folder / "begins.hpp").write_text(BEGINS)
-        why = self.lab_json(UNDECIDED, "check", "begins.hpp", "-N", "3", "-k", "2", "--symmetry")["properties"][0]["why"]
-        self.assertEqual(why, "the algorithm is not symmetric in its processes: turn[0] is 0 at first, and turn[1] is 1")
-
     def test_labels_may_be_anything_in_a_graph(self):
         (self.folder / "begins.hpp").write_text(BEGINS)
         self.run_lab("check", "begins.hpp", *SMALL, "--property", "bounded-exit", "--graph", "g.dot")

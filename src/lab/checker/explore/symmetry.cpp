@@ -26,20 +26,6 @@ std::string base_name(const shared_variable& v) {
   return v.home == nobody ? v.name : v.name.substr(0, v.name.rfind('['));
 }
 
-/// What each process has a variable of begins alike. One that holds a process number may begin with another's: that
-/// is renamed.
-void require_alike_at_first(const program& source) {
-  for (int v = 0; v < source.variables(); ++v)
-    for (int u = 0; u < v; ++u) {
-      const shared_variable &one = source.variable(u), &other = source.variable(v);
-      if (one.home == nobody || other.home == nobody || other.names_process || base_name(one) != base_name(other))
-        continue;
-      if (one.values.bytes(0) != other.values.bytes(0))
-        throw text_error("the algorithm is not symmetric in its processes: " + one.name + " is " + one.text(0) +
-                         " at first, and " + other.name + " is " + other.text(0));
-    }
-}
-
 }  // namespace
 
 canonical_form::canonical_form(tables& t)
@@ -47,7 +33,6 @@ canonical_form::canonical_form(tables& t)
   if (N_ > symmetric_processes_max)
     throw std::invalid_argument("symmetry: at most " + std::to_string(symmetric_processes_max) + " processes");
   const program& source = t.source();
-  require_alike_at_first(source);
   std::vector<int> to(static_cast<std::size_t>(N_));
   std::iota(to.begin(), to.end(), 0);
   do {
