@@ -245,6 +245,17 @@ class Missing(unittest.TestCase):
         output = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout
         self.assertIn("install kgate-cluster", output)
 
+    def test_an_empty_address_is_no_gate_of_this_machine(self):
+        """Each host would have one of its own."""
+        with self.assertRaisesRegex(ValueError, "is empty$"):
+            kgate.Gate("nowhere", 1, on="")
+        os.environ["KGATE_ON"] = ""
+        try:
+            with self.assertRaisesRegex(ValueError, "is empty; unset KGATE_ON"):
+                kgate.Gate("nowhere", 1)
+        finally:
+            del os.environ["KGATE_ON"]
+
 
 if __name__ == "__main__":
     ENSEMBLE = sys.argv.pop(1)

@@ -92,7 +92,8 @@ request local_request(const request& options, time_point deadline, std::vector<l
     out.push_back(open_lease(there, deadline));
     const auto size = static_cast<int>(out.back().file->words().slots.load());
     if (one.slots != 0 && one.slots != size)
-      throw gate_error({gate_errc::wrong_slots, "gate '" + one.name + "' has " + std::to_string(size) + " slots, not " +
+      throw gate_error({gate_errc::wrong_slots, "gate '" + one.name + "' has " + std::to_string(size) +
+                                                    (size == 1 ? " slot" : " slots") + ", not " +
                                                     std::to_string(one.slots)});
     one.lease_of = one.name;
     one.name = there.gate;

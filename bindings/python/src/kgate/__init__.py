@@ -248,7 +248,7 @@ class Gate(_Opened):
 
     def __new__(cls, name: str = "", slots: int = 0, *, on: str | None = None, directory: str | os.PathLike[str] | None = None,
                 **others: Any) -> Gate:
-        if cls is Gate and (on is not None or directory is None and os.environ.get("KGATE_ON")):
+        if cls is Gate and (on is not None or directory is None and "KGATE_ON" in os.environ):
             from ._machines import ClusterGate
             return super().__new__(ClusterGate)
         return super().__new__(cls)

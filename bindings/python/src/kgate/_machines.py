@@ -185,7 +185,11 @@ class ClusterGate(kgate.Gate):
         if "\0" in name or command is not None and "\0" in command:
             raise ValueError("a null character in a name or command")
         slots = kgate._slots(slots)
-        self._where = (on or os.environ["KGATE_ON"], name, command)
+        address = os.environ["KGATE_ON"] if on is None else on
+        if not address:
+            more = "; unset KGATE_ON for a gate of this machine" if on is None else ""
+            raise ValueError("the address of a gate between machines is empty" + more)
+        self._where = (address, name, command)
         self._left: list[object] = []  # sessions of a parent process, which must not be ended here
         self._open(slots)
 
