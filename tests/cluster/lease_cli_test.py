@@ -120,7 +120,7 @@ class Leases(cli_test.WithServers):
         subprocess.run([cli_test.WRITE_NODE, self.ensemble.address, "/kgate/" + self.name, "kgate gate 2\nid=1-0\nslots=1\ncreated=1\n"], check=True)
         result = self.kgate("lease")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("without its nodes", result.stderr)
+        self.assertIn("is damaged: its node", result.stderr)
 
     def test_what_leases_leave_behind(self):
         self.own_host()
