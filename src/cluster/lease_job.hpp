@@ -59,8 +59,8 @@ class lease_job {
   bool valid() const { return file_.words().is_valid(); }
   lent entry() { return read_entry(file_.words(), member_.slot()); }
   void leave() { member_.leave(); }
-  /// Nothing is lent at a slot that a lost lease has left, or that another process has added to the local gate: the lessor
-  /// takes it back, which those that ask again and again would only hinder.
+  /// Nothing is lent at a slot that a lost lease has left, or that another process has added to the local gate: the
+  /// lessor takes it back, which those that ask again and again would only hinder.
   bool served() const {
     if (!file_.is_open()) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -29,7 +29,7 @@
 #include "kgate/algorithms/cluster_words.hpp"
 #include "kgate/gate_error.hpp"
 
-struct _zhandle;
+struct _zhandle;  // NOLINT(bugprone-reserved-identifier): of ZooKeeper's library
 
 namespace kgate::detail::cluster {
 

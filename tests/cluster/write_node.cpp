@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a node that is not kgate's: write_node ADDRESS PATH DATA, created if it is not there. Without DATA: shows what
-// the node says. write_node ADDRESS --remove PATH. With the secret that the environment has. And what another program of
-// this user does to a gate of this machine: write_node --gate DIR NAME K resizes it, K = 0 removes it.
+// the node says. write_node ADDRESS --remove PATH. With the secret that the environment has. And what another program
+// of this user does to a gate of this machine: write_node --gate DIR NAME K resizes it, K = 0 removes it.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

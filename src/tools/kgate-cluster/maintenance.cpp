@@ -109,14 +109,15 @@ void examine_clock(connection& to, findings& out) {
 int orphans(session& s, const std::string& path, findings& out, const std::string& gate) {
   int found = 0;
   const auto names = s.children(path);
+  const std::string below = path + "/";
   for (const std::string& name : names.value) {
-    const auto there = s.get(path + "/" + name);
+    const std::string node = below + name;
+    const auto there = s.get(node);
     if (there.is != answer::ok) continue;
     const std::string request = read_participant(there.value.data).request;
     if (there.value.owner != 0 && session_of(request) == there.value.owner) continue;
     ++found;
-    out.add(false, gate, path + "/" + name + " belongs to no session of kgate; delete that node if nobody needs it",
-            true);
+    out.add(false, gate, node + " belongs to no session of kgate; delete that node if nobody needs it", true);
   }
   return found;
 }
@@ -149,7 +150,8 @@ void examine_gate(const std::string& name, connection& to, findings& out) {
 
 int create(const request& options) {
   connection to(options);
-  const std::string name = options.name(), path = to.where.root + "/" + name;
+  const std::string& name = options.name();
+  const std::string path = to.where.root + "/" + name;
   const known_gate there = detail::cluster::open_gate(*to.session, to.where.root, name, std::max(options.slots(), 1),
                                                       options.slots() == 0 && is_gate_there(*to.session, path));
   check_whole(*to.session, path, there.id);

@@ -64,9 +64,9 @@ crash_guard::~crash_guard() { guarded = nullptr; }
 }  // namespace kgate::tool
 
 // What a text calls instead of exit(): the C library's own functions, found in this program first.
-extern "C" [[noreturn]] void _exit(int code) {
+extern "C" void _exit(int code) {
   kgate::tool::end_if_running("ends the program", kgate::tool::exit_code::usage);
   syscall(SYS_exit_group, code);
   __builtin_unreachable();
 }
-extern "C" [[noreturn]] void _Exit(int code) { _exit(code); }
+extern "C" void _Exit(int code) { _exit(code); }

@@ -5,10 +5,10 @@
 // nothing is replaced. tests/cli/kgate/liveness_test.py holds that it is not asked.
 
 extern "C" {
-const char* __wrap__dl_get_origin();  // NOLINT(bugprone-reserved-identifier): the linker's name
+const char* __wrap__dl_get_origin();  // NOLINT(*-identifier,*-identifier-naming): the linker's name
 
 /// Unknown, as glibc says it.
-const char* __wrap__dl_get_origin() {  // NOLINT(bugprone-reserved-identifier)
+const char* __wrap__dl_get_origin() {  // NOLINT(*-identifier,*-identifier-naming)
   return reinterpret_cast<const char*>(-1);
 }
 }

@@ -72,9 +72,9 @@ int locking_process(const std::string& run_file, unsigned member) {
 /// Whether the kernel lists a lock of an open file description on the member's byte.
 bool lists_lock(const std::string& fdinfo, unsigned member) {
   const std::string byte = std::to_string(command_byte(member));
+  const std::string wanted = " " + byte + " " + byte;
   for (std::size_t at = 0; (at = fdinfo.find("OFDLCK", at)) != std::string::npos; ++at) {
     const std::size_t end = std::min(fdinfo.find('\n', at), fdinfo.size());
-    const std::string wanted = " " + byte + " " + byte;
     if (end >= at + wanted.size() && fdinfo.compare(end - wanted.size(), wanted.size(), wanted) == 0) return true;
   }
   return false;

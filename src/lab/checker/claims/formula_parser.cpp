@@ -205,7 +205,7 @@ class formula_parser {
     if (take("\"")) {
       const std::size_t end = text_.find('"', at_);
       if (end == std::string_view::npos) fail("a closing quotation mark");
-      const std::string value(text_.substr(at_, end - at_));
+      std::string value(text_.substr(at_, end - at_));
       at_ = end + 1;
       return value;
     }

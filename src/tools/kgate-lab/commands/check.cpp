@@ -198,7 +198,7 @@ void require_well_formed(const lab::check_request& r, lab::program& program) {
 /// The rule by which tickets are reduced, if the search is to be one that reduces them.
 std::optional<lab::ticket_rule> shifting_rule(const command_options& a, const plan& p) {
   const lab::check_request& r = p.request;
-  const std::optional<lab::ticket_rule> rule = lab::ticket_rule_of(p.of.algorithm.id(), p.of.N, p.of.k);
+  std::optional<lab::ticket_rule> rule = lab::ticket_rule_of(p.of.algorithm.id(), p.of.N, p.of.k);
   if (!rule || r.of.passages > 0 || r.of.safe_registers || r.of.any_order || r.symmetry || r.contention > 0 ||
       a.graph || a.forget_nothing)
     return std::nullopt;

@@ -80,7 +80,7 @@ lab::rmr_measurement of_own_text(const instance& of, const lab::cost_model& cost
   const lab::program_name name{of.algorithm.id(), of.N, of.k, passages, {}, false};
   const watched_program program(of, name, limits.seconds_max);
   try {
-    const lab::rmr_measurement m = lab::measure_rmr(*program, of.algorithm, cost, contention, limits);
+    lab::rmr_measurement m = lab::measure_rmr(*program, of.algorithm, cost, contention, limits);
     program.require_remembering();
     return m;
   } catch (const lab::text_error& e) {

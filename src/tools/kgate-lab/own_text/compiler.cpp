@@ -32,6 +32,7 @@ std::vector<std::string> compiler_from_environment() {
 /// As exec takes them.
 std::vector<char*> terminated(const std::vector<std::string>& words) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
   pointers.push_back(nullptr);
   return pointers;

@@ -81,9 +81,9 @@ std::string in_namespace(std::string_view text, const std::string& inner) {
   std::string plain = std::regex_replace(std::string(text), directives, "$1");
   const std::string outer = namespace_of(text);
   if (outer.empty()) return fmt::format("namespace {} {{\n{}\n}}\n", inner, plain);
-  const std::string opening = "\nnamespace " + outer + " {";
+  const std::string opening = "\nnamespace " + outer + " {", nested = "\nnamespace " + outer + "::" + inner + " {";
   for (std::size_t at = 0; (at = plain.find(opening, at)) != std::string::npos; at += opening.size())
-    plain.replace(at, opening.size(), "\nnamespace " + outer + "::" + inner + " {");
+    plain.replace(at, opening.size(), nested);
   return plain;
 }
 
