@@ -303,6 +303,7 @@ class formula_parser {
 
   [[noreturn]] void unknown(const std::string& name) const {
     std::vector<std::string> known;
+    known.reserve(static_cast<std::size_t>(program_.variables()));
     for (int v = 0; v < program_.variables(); ++v) known.push_back(program_.variable(v).name);
     std::vector<std::string> words{"entry", "inside", "exit", "remainder", "waiting", "crashed", "at"};
     words.insert(words.end(), known.begin(), known.end());
