@@ -80,8 +80,8 @@ std::string seconds_text(std::chrono::milliseconds time) {
 
 /// The users of what this session creates: the authenticated one alone, or all.
 const ACL_vector* rules(bool authenticated) { return authenticated ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE; }
-/// The same for a node that gates of all users are below. A user that may delete there can remove a gate's own node only
-/// when nothing is below it, which those of the gate alone bring about.
+/// The same for a node that gates of all users are below. A user that may delete there can remove a gate's own node
+/// only when nothing is below it, which those of the gate alone bring about.
 const ACL_vector* parent_rules(bool authenticated) {
   static char auth_scheme[] = "auth", world_scheme[] = "world", none[] = "", anyone[] = "anyone";
   static const int others = ZOO_PERM_READ | ZOO_PERM_CREATE | ZOO_PERM_DELETE;
